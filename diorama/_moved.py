@@ -17,6 +17,7 @@ MOVED = {
     **{f"render.episode.{name}": f"render.uses.rerender.{name}" for name in _RERENDER},
     **{f"render.episode.{name}": f"render.uses.contrast.{name}" for name in ("contrast", "pairs")},
     "render.annotations.image_views": "render.uses.items.image_views",
+    "render.run.feed": "render.uses.live.feed",
     "render.run.live": "render.uses.live.stream",
     "render.run.torch_items": "render.uses.live.torch_items",
     **{f"scene_specs.{name}": f"scene_specs.tasks.{name}" for name in ("chat", "exporting", "importing", "questions")},

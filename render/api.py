@@ -1,7 +1,7 @@
 """The functions of `import diorama`: generate specs, compile and render them, fill, read and export stores.
 
 docs/python.md has an example of each. Commands and functions share their code: `render-batch` and `render_to_store`
-call diorama.render.run.batch, `render-export` and `export` call diorama.render.uses.export.run_export.
+call diorama.render.run.run_batch, `render-export` and `export` call diorama.render.uses.export.run_export.
 """
 
 from __future__ import annotations
@@ -229,12 +229,13 @@ def render_to_store(
     require_module("ray")
     from diorama.render.run.batch import Batch
     from diorama.render.run.options import parse_options
+    from diorama.render.run.run_batch import run_batch
 
     _check_size(size)
     folder = _checked_path("store", store)
     given = {"profile": profile, "size": size, "limit": limit, "renderer": renderer, "device": device}
     run_options = parse_options({"workers": workers, "resume": resume, **given, **_options_here(options)})
-    summary = Batch(_open_source(specs), folder, run_options, progress).run(dry_run)
+    summary = run_batch(Batch(_open_source(specs), folder, run_options, progress), dry_run)
     if summary.left and summary.stopped == "interrupt":
         raise KeyboardInterrupt(f"{summary.left} episodes left; call again to continue")
     return summary

@@ -121,9 +121,11 @@ def located(**location: Any) -> Iterator[None]:
     try:
         yield
     except SpecError as error:
-        found = error.diagnostics
         raise SpecError(
-            [replace(one, **{key: getattr(one, key) or location[key] for key in location}) for one in found]
+            [
+                replace(diagnostic, **{part: getattr(diagnostic, part) or location[part] for part in location})
+                for diagnostic in error.diagnostics
+            ]
         ) from None
 
 
@@ -132,17 +134,19 @@ def incomplete(name: str | None, error: Exception) -> str:
     return f"not a complete episode of {name or 'its benchmark'}: {type(error).__name__}: {error}"
 
 
-def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:
+def check_choice(kind: str, value: str, allowed: Collection[str]) -> None:
     """Refuse a value that is not allowed.
 
     Args:
         kind: of the value, for the message.
+        value: to check.
+        allowed: values.
 
     Raises:
         SpecError: the value is not allowed.
     """
-    if found not in allowed:
-        raise spec_error(f"found {kind} {found!r}; allowed: {', '.join(allowed)}")
+    if value not in allowed:
+        raise spec_error(f"found {kind} {value!r}; allowed: {', '.join(allowed)}")
 
 
 def read_each(sources: Iterable[_Source], read: Callable[[_Source], Iterable[_Read]]) -> Iterator[_Read]:
@@ -252,3 +256,8 @@ class StoreError(DioramaError):
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's message that is not blank, or the name of its class."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 episode", "2 episodes"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -35,14 +35,20 @@ CORE = {
 # In a room of the core, but no part of it -> why it lies there.
 BESIDE = {
     "diorama.render.run.doctor": "checks what a run needs",
+    "diorama.render.run.last_status": "what `--status` says",
+    "diorama.render.run.metrics": "the file of `--metrics`",
     "diorama.render.run.probe": "test render of the doctor",
+    "diorama.render.run.run_batch": "dry runs and metrics of `render-batch`",
     "diorama.render.store.analysis": "statistics and differences of stores",
     "diorama.render.store.copying": "copies a store",
     "diorama.render.store.lance.file_system": "moves stores between file systems",
+    "diorama.render.store.lance.history": "when an episode changed",
     "diorama.render.store.lance.verify": "looks for damage in a store",
     "diorama.render.store.processes": "reads a store in several processes",
     "diorama.render.store.row_checks": "looks for damage in a row",
     "diorama.render.store.selection": "which episodes a command reads",
+    "diorama.scene_specs.files.tables": "tables of commands",
+    "diorama.scene_specs.files.writing": "output that a user names",
     "diorama.scene_specs.model.schema": "JSON Schema of specs, for editors",
     "diorama.scene_specs.shapes.invented.families": "plug-ins, found by their place",
 }

@@ -43,8 +43,10 @@ if renderer == "fake":
             record = make_record(make_renderer(renderer), item.episode, key, settings)
             digests[record.episode_id] = [record.digest(), record.job.hash()]
 else:
-    summary = Batch(source, store, RunOptions(renderer=renderer, workers=2, **options)).run()
-    assert not summary.failed, summary
+    batch = Batch(source, store, RunOptions(renderer=renderer, workers=2, **options))
+    with source:
+        batch.plan()
+        assert not batch.render().failed, batch.summary
     stored = open_store(store)
     for episode_id, _ in stored.ids():
         record = stored.get(episode_id)

@@ -23,6 +23,7 @@ NEEDING = (
     "diorama.render.renderers.cycles",
     "diorama.render.run",
     "diorama.assets.build",
+    "diorama.render.uses.live.feed",
     "diorama.render.uses.live.stream",
     "diorama.render.uses.export.harness.",
 )

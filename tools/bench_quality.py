@@ -29,9 +29,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.files.tables import counted
-from diorama.scene_specs.files.writing import write_atomic
+from diorama.scene_specs.errors import UsageError, counted
+from diorama.scene_specs.files.atomic import write_atomic
 from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
@@ -13,13 +14,14 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_json
-from diorama.scene_specs.errors import DeviceError, RayFailedError, UsageError
+from diorama.scene_specs.errors import DeviceError, RayFailedError, UsageError, counted
 from diorama.scene_specs.files.foreign import printable
-from diorama.scene_specs.files.tables import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
 _ARRAY = ("MIN", "MAX", "COUNT", "ID")
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_SHOWN = 60
 
 
 def _parse_per_gpu(text: str) -> int | None:
@@ -38,11 +40,20 @@ def _parse_recheck(text: str) -> int:
     return int(match[1])
 
 
-def _parse_memory(text: str) -> int:
-    """Parse a size in bytes, such as 4GB. Raises UsageError."""
-    from diorama.render.run.options import parse_bytes
+def parse_memory(text: str) -> int:
+    """Return an amount of memory in bytes, at least 1.
 
-    return parse_bytes(text)
+    Args:
+        text: `800MB`, `4G`, `1.5GiB` or plain bytes; units are binary.
+
+    Raises:
+        UsageError: the text is of another form.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    amount = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
+    if not 1 <= amount < math.inf:
+        raise UsageError(f"{text[:_SHOWN]!r} is not an amount of memory; write for example 800MB or 4GB")
+    return int(amount)
 
 
 def _parse_until(text: str) -> float:
@@ -77,11 +88,11 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     """Print the progress of a run; exit with 0 if it is active, else with 1."""
     if value is None or ctx.resilient_parsing:
         return
-    from diorama.render.run.status import read_status
+    from diorama.render.run.last_status import is_active, read_status, status_text
 
     status = read_status(value)
-    click.echo(printable(f"no active or recorded run for {value}" if status is None else status.line()))
-    ctx.exit(0 if status is not None and status.alive else 1)
+    click.echo(printable(f"no active or recorded run for {value}" if status is None else status_text(status)))
+    ctx.exit(0 if status is not None and is_active(status) else 1)
 
 
 def _prediction_text(prediction: dict[str, float | bool]) -> str:
@@ -143,7 +154,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     "--threads", "Threads per CPU worker.  [default: the number of cores divided by the number of workers]", 1, 1024
 )
 @click.option(
-    "--worker-memory", metavar="SIZE", callback=opt.parsed(_parse_memory),
+    "--worker-memory", metavar="SIZE", callback=opt.parsed(parse_memory),
     help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: 80% of the memory that "
     "render-doctor prints, divided by the number of workers]",
 )  # fmt: skip
@@ -222,6 +233,7 @@ def main(
     require_module("ray")
     from diorama.render.run.batch import Batch
     from diorama.render.run.options import RunOptions
+    from diorama.render.run.run_batch import run_batch
     from diorama.scene_specs.reading.source import SpecSource
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
@@ -230,7 +242,7 @@ def main(
     run_options = RunOptions(resume="replace" if replace else "keep" if keep else "error", **options)
     batch, error = Batch(SpecSource(specs), store or opt.default_store(), run_options), None
     try:
-        batch.run(dry_run)
+        run_batch(batch, dry_run)
     except (DeviceError, RayFailedError) as caught:
         if batch.summary.stopped not in ("device", "ray"):
             raise

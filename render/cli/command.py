@@ -19,9 +19,8 @@ from typing import IO, Any, cast
 import click
 
 from diorama.render import __version__
-from diorama.scene_specs.errors import DioramaError, UsageError
+from diorama.scene_specs.errors import DioramaError, UsageError, counted
 from diorama.scene_specs.files.foreign import printable, without_passwords
-from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.files.writing import NO_SPACE, unwritable
 from diorama.scene_specs.language.registry import plugin_error
 

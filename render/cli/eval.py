@@ -10,7 +10,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup, log
 from diorama.render.cli.output import print_json, progress_bar, write_text
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 
 
 @click.group(cls=DioramaGroup)

@@ -10,7 +10,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import total_bar
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 
 
 def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

@@ -12,7 +12,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import progress_bar
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 
 if TYPE_CHECKING:
     from diorama.render.uses.gallery.build_gallery import GalleryReport
@@ -50,7 +50,7 @@ def main(
     """
     if port and not serve:
         raise click.UsageError("--port is for --serve")
-    from diorama.render.store.episode_store import condition
+    from diorama.render.store.selection import condition
     from diorama.render.uses.gallery.build_gallery import GalleryOptions, build
 
     store = opt.open_reader(url, at)

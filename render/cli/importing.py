@@ -12,8 +12,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import write_lines
-from diorama.scene_specs.errors import CompileError, SpecError, UsageError, read_each, spec_error
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import CompileError, SpecError, UsageError, counted, read_each, spec_error
 
 if TYPE_CHECKING:
     from diorama.scene_specs.errors import Diagnostic

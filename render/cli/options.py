@@ -153,7 +153,7 @@ def open_reader(url: str, at: str | None = None, splits: Sequence[str] = ()) -> 
         UsageError: no episode has one of the splits.
     """
     from diorama.render.store import open_at, open_store
-    from diorama.render.store.episode_store import check_splits
+    from diorama.render.store.selection import check_splits
 
     store = open_store(url) if at is None else open_at(url, at)
     check_splits(store, splits)
@@ -304,8 +304,7 @@ def open_selected(url: str, values: dict[str, Any]) -> tuple[LanceReader, Select
         StoreError: the store can't be read.
         UsageError: no episode has one of the splits.
     """
-    from diorama.render.store.episode_store import condition
-    from diorama.render.store.selection import Selection
+    from diorama.render.store.selection import Selection, condition
 
     splits = values.pop("splits")
     where = condition(values.pop("where"), splits=splits)

@@ -17,8 +17,7 @@ from diorama.render.cli.importing import import_
 from diorama.render.cli.output import print_json, write_text
 from diorama.render.cli.plugin_help import summary
 from diorama.render.cli.questions import questions
-from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError, counted
 from diorama.scene_specs.files.writing import atomic_writer
 from diorama.scene_specs.language.registry import plugins
 

@@ -12,8 +12,8 @@ from diorama.render.cli import options as opt
 from diorama.render.cli import store_maintenance, store_stats
 from diorama.render.cli.command import DioramaGroup, log
 from diorama.render.cli.output import print_json, progress_bar
-from diorama.scene_specs.errors import Diagnostic, SpecError, StoreError, UsageError
-from diorama.scene_specs.files.tables import counted, text_table
+from diorama.scene_specs.errors import Diagnostic, SpecError, StoreError, UsageError, counted
+from diorama.scene_specs.files.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

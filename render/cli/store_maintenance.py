@@ -12,8 +12,8 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import print_json, progress_bar
-from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.tables import counted, text_table
+from diorama.scene_specs.errors import StoreError, UsageError, counted
+from diorama.scene_specs.files.tables import text_table
 
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.
@@ -94,8 +94,10 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
       render-store history scenes.lance
       render-store history scenes.lance clevr/train/000000 --json
     """
+    from diorama.render.store.lance import history as episode_history
+
     store = opt.open_reader(url)
-    entries: list[Any] = store.versions() if episode is None else store.history(episode)
+    entries: list[Any] = store.versions() if episode is None else episode_history.history(store, episode)
     if as_json:
         print_json([asdict(item) for item in entries], ascii_only=False)
         return
@@ -159,8 +161,8 @@ def copy(
       render-store copy scenes.lance val.lance --split val --differing newest
     """
     from diorama.render.store import copying, open_or_create, peek
-    from diorama.render.store.episode_store import condition as combine
     from diorama.render.store.episode_store import unknown_id_message
+    from diorama.render.store.selection import condition as combine
     from diorama.scene_specs.reading.source import SpecSource
 
     condition = combine(**filters)

@@ -15,8 +15,7 @@ from diorama.render.geometry.camera import Camera, seen_from
 from diorama.render.geometry.outlines import corners_of, outline_of
 from diorama.render.geometry.person import FOOTPRINT
 from diorama.render.geometry.solid import Stand, stand_of
-from diorama.scene_specs.errors import CompileError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import CompileError, counted
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, has_front, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area

@@ -18,8 +18,7 @@ from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
 from diorama.render.geometry.observer import place_of
-from diorama.scene_specs.errors import CompileError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import CompileError, counted
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.model.spec import FrameSpec
 from diorama.scene_specs.model.stage import Stage

@@ -57,7 +57,7 @@ def find_abandoned(base: Path, prefix: str, stale: float | None = None) -> list[
         prefix: of their names.
         stale: also those that nothing has touched for so many seconds and that no process ever locked.
     """
-    found = []
+    abandoned = []
     for folder in sorted(base.glob(f"{prefix}*")):
         with suppress(OSError):
             # Of the name itself: a link may lead to anything that is this user's.
@@ -67,8 +67,8 @@ def find_abandoned(base: Path, prefix: str, stale: float | None = None) -> list[
             free = _is_free(folder / _OWNER)
             old = stale is not None and time.time() - facts.st_mtime > stale
             if free or (free is None and old):
-                found.append(folder)
-    return found
+                abandoned.append(folder)
+    return abandoned
 
 
 def _is_free(lock: Path) -> bool | None:

@@ -1,4 +1,4 @@
-"""`render-batch` without the command line: check the specs, decide what to render, render it, commit it."""
+"""A run: check the specs, decide what to render, render it, commit it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 
-from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.run.commit import Committer, conflict_failure
-from diorama.render.run.estimate import Work, predict, remember
-from diorama.render.run.local_ray import node_here, ray_nodes
+from diorama.render.run.estimate import Work, remember
+from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.machine import OTHER_KINDS, find_cards
-from diorama.render.run.metrics import write_metrics
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import RayLostError
-from diorama.render.run.status import EventLog, Progress
+from diorama.render.run.status import EventLog, Progress, Status
 from diorama.render.run.stopping import Deadline, Interrupts, job_end
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Card, Failure, Task
@@ -33,8 +30,6 @@ from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import Decision, Planner
 from diorama.scene_specs.errors import (
     AssetError,
-    CompileError,
-    DeviceError,
     Diagnostic,
     DioramaError,
     RayFailedError,
@@ -57,7 +52,7 @@ _STARTED = "started"
 
 @dataclass
 class Batch:
-    """A run in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream.
+    """A run in two steps: `plan`, then `render`. Each step reads the specs once, as a stream.
 
     Args:
         source: the specs, in files or in memory.
@@ -65,6 +60,7 @@ class Batch:
         options: of the run.
         on_progress: called with the numbers of finished episodes and of all that are to be rendered, instead of drawing
             a line.
+        on_status: called with the status of the run, at the start, about every two seconds, and at the end.
 
     Attributes:
         summary: the result so far.
@@ -75,6 +71,7 @@ class Batch:
     store: str
     options: RunOptions
     on_progress: Callable[[int, int], None] | None = None
+    on_status: Callable[[Status], None] | None = None
 
     def __post_init__(self) -> None:
         self.source.part = first, count = self.options.part or (1, 1)
@@ -87,21 +84,6 @@ class Batch:
         self._kinds: dict[str, str] = {}
         # Episode id -> the hash of its RenderKey, if it was stored with that.
         self._up_to_date: dict[str, str] = {}
-
-    def run(self, dry_run: bool = False) -> Summary:
-        """Do what `render-batch` and `diorama.render_to_store` do: check all specs, then render what is missing.
-
-        Args:
-            dry_run: compile instead of rendering.
-
-        Raises:
-            DioramaError: what `check_devices`, `plan` and `render` raise.
-        """
-        with self.source:
-            if not dry_run:
-                self.check_devices()
-            self.plan()
-            return self.dry_run() if dry_run else self.render()
 
     def check_devices(self) -> None:
         """Check that the requested GPUs exist, before anything takes time.
@@ -158,7 +140,7 @@ class Batch:
             raise error
         if conflicts:
             raise Planner.conflict(conflicts, sum(kind == "conflict" for kind in self._kinds.values()))
-        self._count()
+        self.count_decisions()
 
     def decisions(self, store: LanceStore | None) -> Iterator[Decision]:
         """Read the specs again and yield what to do with each episode, given what is stored now.
@@ -194,48 +176,16 @@ class Batch:
             self._up_to_date[episode.id] = planner.stored[episode.id]
         return decision
 
-    def _count(self) -> None:
+    def count_decisions(self) -> None:
+        """Set the numbers of the summary that follow from the decisions so far."""
         kinds = Counter(self._kinds.values())
         self.summary.skipped, self.summary.kept = kinds["skip"], kinds["keep"]
         self.summary.todo = len(self._kinds) - self.summary.skipped - self.summary.kept
 
-    def _predict_run(self) -> dict[str, float | bool]:
-        """Predict what the run that `plan` prepared takes (diorama.render.run.estimate).
-
-        {} if its devices are not here.
-        """
-        if self.options.address is not None:
-            return {}
-        node = node_here(find_cards(device=self.options.device).count)
-        try:
-            plans = plan_workers(self.options, [node], self.summary.todo)
-        except DeviceError:
-            return {}
-        cards = len({plan.card for plan in plans} - {None})
-        cores = cards or min(node.cores, sum(plan.threads for plan in plans))
-        return predict(self.work, cores, self._kind_of_run(plans))
-
-    def _kind_of_run(self, plans: Sequence[WorkerPlan]) -> str:
+    def kind_of_run(self, plans: Sequence[WorkerPlan]) -> str:
+        """Return renderer, device and host: what the speed of a run depends on."""
         device = "cpu" if plans[0].card is None else "gpu"
         return f"{self.options.renderer} {device} {socket.gethostname()}"
-
-    def dry_run(self) -> Summary:
-        """Compile what would be rendered. The summary names the episodes for which no layout is found."""
-        self.summary.estimate = self._predict_run()
-        with closing(Progress(self.summary, dry_run=True, on_progress=self.on_progress)) as progress:
-            for decision in self.decisions(peek(self.summary.store)):
-                if decision.kind not in ("render", "replace"):
-                    continue
-                start = time.monotonic()
-                try:
-                    compile_episode(decision.episode, decision.settings, self.options.asset_roots)
-                    self.summary.would_replace += decision.kind == "replace"
-                except (CompileError, SpecError) as error:
-                    self.summary.failed.append(Failure.of(error, decision.episode.id))
-                progress.advance(seconds=time.monotonic() - start)
-                progress.tick()
-        self._count()
-        return self.summary
 
     def render(self) -> Summary:
         """Render and commit the episodes that `plan` found missing.
@@ -262,25 +212,16 @@ class Batch:
             closing(open_or_create(self.summary.store)) as store,
             closing(EventLog(self.options.json_log)) as events,
             Interrupts(deadline) as interrupts,
-            closing(self._start_progress()) as progress,
+            closing(Progress(self.summary, self.work.cost, self.on_progress, self.on_status)) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)
             finally:
-                self._count()
+                self.count_decisions()
                 progress.status.total = self.summary.todo
                 self.summary.left = self.summary.todo - self.summary.rendered - len(self.summary.failed)
                 events.write("end", **self.summary.as_dict())
         return self.summary
-
-    def _start_progress(self) -> Progress:
-        """Start the display and the files that say how far the run is. Raises UsageError for --metrics."""
-        path = self.options.metrics
-        metrics = None if path is None else partial(write_metrics, path, summary=self.summary)
-        progress = Progress(self.summary, self.work.cost, on_progress=self.on_progress, metrics=metrics)
-        if metrics is not None:
-            metrics(progress.status)
-        return progress
 
     def _render_with_ray(self, store: LanceStore, events: EventLog, interrupts: Interrupts, progress: Progress) -> None:
         """Render what is missing; if the Ray of this machine dies on the way, start another."""
@@ -300,7 +241,7 @@ class Batch:
                     plans = [plan for plan in plans if (plan.node, plan.card) not in lost_cards]
                     loop.go(plans, interrupts)
                     if options.address is None:
-                        remember(loop.measured, self._kind_of_run(plans))
+                        remember(loop.measured, self.kind_of_run(plans))
                 return
             except RayFailedError as error:
                 # Slurm may have ended Ray's processes, too.

@@ -13,8 +13,7 @@ from diorama.render.run.pool import Pool
 from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Card, Task
 from diorama.render.run.worker_plan import MOST_PER_GPU, WorkerPlan
-from diorama.scene_specs.errors import GpuError, GpuMemoryError, ImplausibleError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import GpuError, GpuMemoryError, ImplausibleError, counted
 
 log = logging.getLogger(__name__)
 

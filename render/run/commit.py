@@ -15,8 +15,7 @@ from diorama.render.store.episode_store import KEY, PutResult, ids_filter
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import put_first
 from diorama.render.store.rows import decode, job_of_row
-from diorama.scene_specs.errors import ConflictError, StoreError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import ConflictError, StoreError, counted
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +40,6 @@ class Committer:
         last_seconds: time spent on the last commit.
         hurry: set it to end the wait between two tries; one last try follows.
     """
-
-    endless = False
 
     def __init__(self, store: LanceStore, options: RunOptions, warn: Callable[[str], None] = log.warning) -> None:
         self._store, self._warn = store, warn
@@ -196,11 +193,11 @@ def conflicting_commits(store: LanceStore, parts: Sequence[bytes]) -> list[Failu
     columns = [KEY, "job_hash"]
     ours = {row[KEY]: row["job_hash"] for row in decode(parts).select(columns).to_pylist()}
     store.refresh()
-    found = {row[KEY]: row["job_hash"] for row in store.scan(columns, ids_filter([*ours]))}
+    stored = {row[KEY]: row["job_hash"] for row in store.scan(columns, ids_filter([*ours]))}
     return [
-        conflict_failure(name, store.url, f"render key {found[name][:12]}, and {key[:12]} here")
+        conflict_failure(name, store.url, f"render key {stored[name][:12]}, and {key[:12]} here")
         for name, key in ours.items()
-        if found.get(name, key) != key
+        if stored.get(name, key) != key
     ]
 
 

@@ -19,8 +19,7 @@ from typing import Any
 
 from diorama.render.machine.blender_series import PYTHONS, require_module
 from diorama.render.run.machine import core_limits, memory_here, memory_limits, workers_that_fit
-from diorama.scene_specs.errors import DioramaError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import DioramaError, UsageError, counted
 
 # Shared library that bpy loads -> Debian package that has it.
 LIBRARIES = {
@@ -68,9 +67,9 @@ class Check:
 
 def check_python() -> Check:
     """Check that this Python has a bpy."""
-    found, rendering = ".".join(map(str, sys.version_info[:3])), PYTHONS.values()
-    right = ".".join(found.split(".")[:2]) in rendering
-    return Check("python", right, found, "" if right else f"make an environment with Python {' or '.join(rendering)}")
+    version, rendering = ".".join(map(str, sys.version_info[:3])), PYTHONS.values()
+    right = ".".join(version.split(".")[:2]) in rendering
+    return Check("python", right, version, "" if right else f"make an environment with Python {' or '.join(rendering)}")
 
 
 def check_foreign_files() -> Check:
@@ -78,8 +77,8 @@ def check_foreign_files() -> Check:
     owners = packages_distributions()
     foreign = sorted({*owners.get("diorama", ())} - {"diorama-render"})
     if foreign:
-        found = f"{', '.join(foreign)}: installs files into the package `diorama`, which run as Diorama's own"
-        return Check("packages", False, found, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
+        problem = f"{', '.join(foreign)}: installs files into the package `diorama`, which run as Diorama's own"
+        return Check("packages", False, problem, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
     return Check("packages", True, "no other distribution installs files into the package `diorama`")
 
 
@@ -196,17 +195,17 @@ def check_disk(store: str, thorough: bool = False) -> Check:
     except DioramaError as error:
         todo = "pass --store a path in a writable folder that supports hard links, or on S3"
         return Check("disk", False, f"{kind}: {error}", todo)
-    found = f"{free / 2**30:.1f} GiB free at {folder} ({kind or 'unknown file system'})"
+    facts = f"{free / 2**30:.1f} GiB free at {folder} ({kind or 'unknown file system'})"
     if thorough:
-        found += ", with hard links, fsync and commits of several processes"
+        facts += ", with hard links, fsync and commits of several processes"
     if free < _LEAST_FREE:
-        return Check("disk", None, found, "little free space")
+        return Check("disk", None, facts, "little free space")
     if shared:
         todo = "if several nodes write, give each a store of its own (docs/slurm.md): only this node was tested"
-        return Check("disk", None, found, todo)
+        return Check("disk", None, facts, todo)
     if kind in _IN_MEMORY:
-        return Check("disk", None, found, "it is in memory: it counts toward the limit of a job, and may go with it")
-    return Check("disk", True, found)
+        return Check("disk", None, facts, "it is in memory: it counts toward the limit of a job, and may go with it")
+    return Check("disk", True, facts)
 
 
 def check_store(store: str) -> Check:
@@ -240,11 +239,11 @@ def check_plugins() -> Check:
     from diorama.scene_specs.language.registry import plugins, singular
 
     try:
-        found = [found for noun in _NOUNS for found in plugins(noun).values()]
+        provided = [plugin for noun in _NOUNS for plugin in plugins(noun).values()]
     except DioramaError as error:
         return Check("plug-ins", False, str(error))
-    names = [f"{singular(each.noun)} {each.name} ({each.owner} {each.version})" for each in found if not each.own]
-    return Check("plug-ins", True, f"{len(found) - len(names)} of Diorama" + "".join(f", {name}" for name in names))
+    names = [f"{singular(each.noun)} {each.name} ({each.owner} {each.version})" for each in provided if not each.own]
+    return Check("plug-ins", True, f"{len(provided) - len(names)} of Diorama" + "".join(f", {name}" for name in names))
 
 
 def examine(device: str, store: str, thorough: bool = False) -> Iterator[Check]:
@@ -283,16 +282,16 @@ def warm(device: str) -> list[Check]:
     # The first GPU compiles the kernels for all of its architecture.
     checks = [_warm_card(device, card) for card in _nvidia_cards(device)] or check_blender(device, _WARM_SECONDS)
     ready = all(check.ok is not False for check in checks)
-    found = f"kernels are cached in {cache} (CUDA_CACHE_PATH)" if ready else "not compiled for every GPU"
-    return [*checks, Check("warm", ready, found)]
+    outcome = f"kernels are cached in {cache} (CUDA_CACHE_PATH)" if ready else "not compiled for every GPU"
+    return [*checks, Check("warm", ready, outcome)]
 
 
 def _nvidia_cards(device: str) -> list[str]:
     """Return the NVIDIA GPUs that Cycles finds, as in CUDA_VISIBLE_DEVICES; none if another kind is requested."""
-    found = run_probe(device, size=0).get("found", {}) if device in ("gpu", "cuda", "optix") else {}
+    devices = run_probe(device, size=0).get("found", {}) if device in ("gpu", "cuda", "optix") else {}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    names = visible.split(",") if visible else map(str, range(len(found.get("CUDA", ()))))
-    return [name for name, _ in zip(names, found.get("CUDA", ()), strict=False)]
+    names = visible.split(",") if visible else map(str, range(len(devices.get("CUDA", ()))))
+    return [name for name, _ in zip(names, devices.get("CUDA", ()), strict=False)]
 
 
 def _warm_card(device: str, card: str) -> Check:

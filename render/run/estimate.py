@@ -14,8 +14,8 @@ import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
 from diorama.render.geometry.sampling_plan import expected_number, object_samples_at, samples_at
+from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import read_foreign
-from diorama.scene_specs.files.writing import write_atomic
 from diorama.scene_specs.model.materials import scatters, transmits
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
@@ -28,8 +28,6 @@ _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1
 _RECTANGLES = 0.11
 # Share of the image that one glass object fills, in the mean of crowds of eight (tools/bench_scaling.py).
 _GLASS_SHARE = 0.02
-# Bytes per million pixels in a store, and seconds from the command to the first episode, unless they are measured.
-_BYTES_PER_MEGAPIXEL, _START_SECONDS = 1.2e6, 4.0
 # Older measurements count half once there is this much of newer ones, in cost.
 _MEMORY = 600.0
 # Of a run of less cost, most of the time is that of the first image.
@@ -123,35 +121,17 @@ class Estimator:
         return (waiting + sum(rest)) / workers_busy + _TAIL * (1 - 1 / max(len(in_flight), 1)) * mean
 
 
-def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:
-    """Predict seconds and bytes of a run.
-
-    Args:
-        work: of the run.
-        cores: number of cores or GPUs.
-        kind: renderer, device and host.
-
-    Returns:
-        `seconds`, `bytes`, and `measured`: whether earlier runs told the speed.
-    """
-    known = _read_measured().get(kind, Work())
-    speed = known.seconds / known.cost if known.cost else 1.0
-    per_megapixel = known.bytes / known.megapixels if known.megapixels else _BYTES_PER_MEGAPIXEL
-    seconds = _START_SECONDS + work.cost * speed / cores if work.cost else 0.0
-    return {"seconds": round(seconds, 1), "bytes": round(work.megapixels * per_megapixel), "measured": known.cost > 0}
-
-
 def remember(done: Work, kind: str) -> None:
-    """Keep what a run took, for `predict`; older runs fade. If the cache can't be written, it is left as it is."""
+    """Keep what a run took, for the estimate of a dry run; older runs fade. A cache that can't be written stays."""
     if done.cost < _LEAST_COST:
         return
-    known = _read_measured()
+    known = read_measured()
     known.setdefault(kind, Work()).add(done, keep=_MEMORY / (_MEMORY + done.cost))
     with suppress(OSError):
         write_atomic(cache_folder() / _FILE, TypeAdapter(dict[str, Work]).dump_json(known), fsync=False)
 
 
-def _read_measured() -> dict[str, Work]:
+def read_measured() -> dict[str, Work]:
     """Read what runs on this machine took, by kind."""
     try:
         return TypeAdapter(dict[str, Work]).validate_json(read_foreign(cache_folder() / _FILE, 1 << 16))

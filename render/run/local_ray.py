@@ -236,12 +236,12 @@ def _remove_folder(folder: Path) -> None:
 
 def _starting_workers(folder: Path) -> list[int]:
     """Return the ids of the workers of the Ray in a folder that have not yet started; then they change their names."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             if os.fsencode(f"--temp-dir={folder}/r") in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-    return found
+                pids.append(int(path.parent.name))
+    return pids
 
 
 @contextmanager

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import ray
 from ray.exceptions import RayError
 
 from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_for
-from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
-from diorama.render.run.feed import Feed
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, RayLostError
 from diorama.render.run.recheck import is_sampled, judge, may_take
@@ -24,8 +24,16 @@ from diorama.render.run.summary import Summary
 from diorama.render.run.waiting import Waiting
 from diorama.render.run.worker import Card, Done, Failure, Task, Worker, failures_in, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
-from diorama.scene_specs.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import (
+    AssetError,
+    ConflictError,
+    DeviceError,
+    DioramaError,
+    GpuMemoryError,
+    StoreError,
+    counted,
+    first_line,
+)
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +46,49 @@ _LONGEST_MESSAGE = 4000
 _MOST_UNREACHABLE = 3
 
 
+class Sink(Protocol):
+    """Takes what a run renders, such as a Committer (diorama.render.run.commit), whose documentation holds for all.
+
+    Attributes:
+        seconds: spent on all commits.
+        last_seconds: spent on the last commit.
+        hurry: set when the run stops.
+    """
+
+    seconds: float
+    last_seconds: float
+    hurry: threading.Event
+
+    @property
+    def unsaved(self) -> int:
+        """Number of rendered episodes that are not known to be in the store."""
+
+    @property
+    def full(self) -> bool:
+        """Whether to stop rendering until some episodes are stored."""
+
+    def add(self, done: Done) -> None:
+        """Take an episode."""
+
+    def add_failure(self, failure: Failure) -> None:
+        """Take the failure of an episode."""
+
+    def poll(self, force: bool = False) -> list[Done | Failure]:
+        """Return what was stored since the last call."""
+
+    def finish(self, seconds: float | None = None) -> list[Done | Failure]:
+        """Store everything that was added, within so many seconds; return the same."""
+
+    def close(self) -> None:
+        """End what is in progress."""
+
+
 @dataclass
 class RenderLoop:
     """The loop of one run.
 
     Attributes:
-        tasks: streamed; at most a few per worker are in memory. None if none is ready, see Feed.endless.
+        tasks: streamed; at most a few per worker are in memory. None while the next one is not ready.
         sink: takes the episodes.
         summary: to which the loop adds.
         worker: class of the workers.
@@ -52,7 +97,7 @@ class RenderLoop:
     """
 
     tasks: Iterator[Task | Failure | None]
-    sink: Committer | Feed
+    sink: Sink
     options: RunOptions
     summary: Summary
     progress: Progress
@@ -105,7 +150,7 @@ class RenderLoop:
                     lost = True
             self._commit_rendered()
             if isinstance(error, RayError):
-                raise RayLostError.of(error) from error
+                raise RayLostError(f"Ray failed: {first_line(error)}") from error
             raise
         finally:
             with interrupts.undisturbed():
@@ -165,16 +210,16 @@ class RenderLoop:
             def fits(task: Task, choosy: bool = choosy) -> bool:
                 return self._cards.may_take(slot, task, choosy) and may_take(self._pool.slots, slot, task)
 
-            while not self.summary.stopped and (found := self._waiting.take(fits)):
-                if isinstance(found, Task):
-                    return found
-                self._count_failure(found, 0.0)
+            while not self.summary.stopped and (task := self._waiting.take(fits)):
+                if isinstance(task, Task):
+                    return task
+                self._count_failure(task, 0.0)
         return None
 
     def _has_more(self) -> bool:
         """Return whether another task waits."""
         waits = bool(self._waiting) or any(self._cards.reserved.values()) or self._waiting.read()
-        return waits or self.sink.endless
+        return waits or not self._waiting.ended
 
     def _send_task(self, slot: Slot, task: Task) -> None:
         task.tries += 1

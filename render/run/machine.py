@@ -60,32 +60,32 @@ def memory_limits(root: Path = _ROOT, env: Mapping[str, str] = os.environ) -> li
         root: folder of proc and sys.
         env: environment.
     """
-    found = []
+    limits = []
     with suppress(OSError, ValueError, IndexError):
         lines = (root / "proc/meminfo").read_text().splitlines()
-        found += [Limit(int(line.split()[1]) * 1024, "machine") for line in lines if line.startswith("MemTotal:")]
+        limits += [Limit(int(line.split()[1]) * 1024, "machine") for line in lines if line.startswith("MemTotal:")]
     for folder in _control_groups(root, "memory"):
         for name in ("memory.max", "memory.high", "memory.limit_in_bytes"):
             with suppress(OSError, ValueError):
-                found.append(Limit(int((folder / name).read_text()), str(folder / name)))
+                limits.append(Limit(int((folder / name).read_text()), str(folder / name)))
     megabytes = {"SLURM_MEM_PER_NODE": 1, "SLURM_MEM_PER_CPU": _count_from_environment(env, "SLURM_CPUS_ON_NODE")}
-    found += [Limit(_count_from_environment(env, name) * times * 2**20, name) for name, times in megabytes.items()]
-    return sorted(limit for limit in found if 0 < limit.amount < _NO_LIMIT)
+    limits += [Limit(_count_from_environment(env, name) * times * 2**20, name) for name, times in megabytes.items()]
+    return sorted(limit for limit in limits if 0 < limit.amount < _NO_LIMIT)
 
 
 def core_limits(root: Path = _ROOT, env: Mapping[str, str] = os.environ) -> list[Limit]:
     """Return every known limit of the number of cores, the least first; arguments as in `memory_limits`."""
     affinity = hasattr(os, "sched_getaffinity")
-    found = [Limit(len(os.sched_getaffinity(0)), "affinity") if affinity else Limit(os.cpu_count() or 1, "machine")]
+    limits = [Limit(len(os.sched_getaffinity(0)), "affinity") if affinity else Limit(os.cpu_count() or 1, "machine")]
     for folder in _control_groups(root, "cpu"):
         with suppress(OSError, ValueError):
             quota, period = (folder / "cpu.max").read_text().split()
-            found.append(Limit(int(quota) / int(period), str(folder / "cpu.max")))
+            limits.append(Limit(int(quota) / int(period), str(folder / "cpu.max")))
         with suppress(OSError, ValueError, ZeroDivisionError):
             quota, period = ((folder / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
-            found.append(Limit(int(quota) / int(period), str(folder / "cpu.cfs_quota_us")))
-    found.append(Limit(_count_from_environment(env, "SLURM_CPUS_ON_NODE"), "SLURM_CPUS_ON_NODE"))
-    return sorted(limit for limit in found if limit.amount > 0)
+            limits.append(Limit(int(quota) / int(period), str(folder / "cpu.cfs_quota_us")))
+    limits.append(Limit(_count_from_environment(env, "SLURM_CPUS_ON_NODE"), "SLURM_CPUS_ON_NODE"))
+    return sorted(limit for limit in limits if limit.amount > 0)
 
 
 def memory_here(root: Path = _ROOT, env: Mapping[str, str] = os.environ) -> int:
@@ -227,8 +227,8 @@ def find_cards(
     if device in _VENDORS:
         maker, number = _VENDORS[device]
         files = (root / "sys/class/drm").glob("renderD*/device/vendor")
-        found = sum(file.read_text().strip() == number for file in files)
-        return Cards(found, f"{found or 'no'} GPU by {maker} in {root / 'sys/class/drm'}")
+        count = sum(file.read_text().strip() == number for file in files)
+        return Cards(count, f"{count or 'no'} GPU by {maker} in {root / 'sys/class/drm'}")
     total, report = _installed_gpus(root, smi)
     visible = env.get("CUDA_VISIBLE_DEVICES")
     if visible is None or not total:

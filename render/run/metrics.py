@@ -8,7 +8,7 @@ from pathlib import Path
 from diorama.render.run.status import Status
 from diorama.render.run.summary import Summary
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.files.writing import write_atomic
+from diorama.scene_specs.files.atomic import write_atomic
 
 # Name -> type and help. All have the label `store`, those of GPUs `gpu`, `uuid`, `host` and `device`, too.
 _METRICS = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,9 +15,6 @@ from diorama.scene_specs.language.validation import option_problems
 
 _Positive = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
-
-_SHOWN = 60
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 @dataclass(frozen=True)
@@ -107,19 +102,3 @@ def parse_options(values: dict[str, Any]) -> RunOptions:
         return TypeAdapter(RunOptions).validate_python(values)
     except ValidationError as error:
         raise UsageError("\n".join(option_problems(error))) from None
-
-
-def parse_bytes(text: str) -> int:
-    """Return an amount of memory in bytes, at least 1.
-
-    Args:
-        text: `800MB`, `4G`, `1.5GiB` or plain bytes; units are binary.
-
-    Raises:
-        UsageError: the text is of another form.
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    amount = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
-    if not 1 <= amount < math.inf:
-        raise UsageError(f"{text[:_SHOWN]!r} is not an amount of memory; write for example 800MB or 4GB")
-    return int(amount)

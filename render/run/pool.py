@@ -28,9 +28,9 @@ from diorama.scene_specs.errors import (
     RayFailedError,
     RenderError,
     UsageError,
+    counted,
     first_line,
 )
-from diorama.scene_specs.files.tables import counted
 
 log = logging.getLogger(__name__)
 
@@ -51,12 +51,14 @@ _ERRORS = {error.__name__: error for error in (DeviceError, UsageError, AssetErr
 
 
 class RayLostError(RayFailedError):
-    """The run's Ray no longer answers, or has no node left to render on."""
+    """The run's Ray no longer answers, or has no node left to render on.
 
-    @classmethod
-    def of(cls, error: RayError) -> RayLostError:
-        """Describe an error of Ray that is not about one worker."""
-        return cls(f"Ray failed: {first_line(error)}. Committed episodes are safe: run the same command again")
+    Args:
+        problem: a sentence without its period.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}. Committed episodes are safe: run the same command again to continue")
 
 
 class Pool:
@@ -214,16 +216,12 @@ class Pool:
             self._asked = now
             self._answered = now if head_answers() else self._answered
             if now - self._answered > _HEAD_SECONDS:
-                raise RayLostError(
-                    f"Ray's head (gcs_server) has not answered for {now - self._answered:.0f} s. Committed episodes "
-                    "are safe: run the same command again to continue"
-                )
+                raise RayLostError(f"Ray's head (gcs_server) has not answered for {now - self._answered:.0f} s")
         if starting and now - self._looked >= _LOOK_SECONDS:
             self._looked = now
             if node_lost(""):
                 raise RayLostError(
-                    "Ray has no node left to render on: its raylet ended, perhaps because memory ran out. Committed "
-                    "episodes are safe: run the same command again to continue"
+                    "Ray has no node left to render on: its raylet ended, perhaps because memory ran out"
                 )
         for slot in starting:
             if now - slot.since > _START_SECONDS:
@@ -274,10 +272,11 @@ class Pool:
 
     def emptied(self, card: Card) -> bool:
         """Return whether a GPU has the memory back that the processes of killed workers held."""
-        for one in [one for one in self._ending if one[0] == card]:
-            if time.monotonic() < one[2] and self._call(card[0], one[1].host, running, one[1].pid):
+        for killed in [killed for killed in self._ending if killed[0] == card]:
+            _, worker, end = killed
+            if time.monotonic() < end and self._call(card[0], worker.host, running, worker.pid):
                 return False
-            self._ending.remove(one)
+            self._ending.remove(killed)
         return True
 
     def lose(self, slot: Slot, kind: str, reason: str, episode: str) -> tuple[str, bool]:
@@ -352,10 +351,7 @@ class Pool:
         log.warning("%s: its node is lost; continuing with %s", slot.where, counted(len(self.slots), "worker"))
         self.replaced["node"] += 1
         if not self.slots:
-            raise RayLostError(
-                "all nodes of the Ray cluster are lost. Committed episodes are safe: run the same command again to "
-                "continue"
-            )
+            raise RayLostError("all nodes of the Ray cluster are lost")
 
     def _call(self, node: str, host: str, question: Callable[[Any], Any], about: Any) -> Any:
         """Call a function on a node; None if that does not answer."""

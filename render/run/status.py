@@ -1,4 +1,4 @@
-"""How a run reports: a line on the terminal, a file for `render-batch --status STORE`, and events for `--json-log`."""
+"""How a run reports: a line on the terminal, a file for `render-batch --status`, and events for `--json-log`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from diorama.render.run.estimate import Estimator
-from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.files.foreign import printable, read_foreign
-from diorama.scene_specs.files.tables import counted
-from diorama.scene_specs.files.writing import write_atomic
+from diorama.scene_specs.errors import UsageError, counted
+from diorama.scene_specs.files.atomic import write_atomic
 
 if TYPE_CHECKING:
     from diorama.render.run.summary import Summary
@@ -34,9 +32,6 @@ log = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 2.0
 _LINE_SECONDS = 30.0
-# On another host only the age of the file shows whether its writer is alive.
-_STALE_SECONDS = 30.0
-_MOST_BYTES = 1 << 16
 _MOST_LINES = 64
 # A status beside a downloaded store is a stranger's: numbers that arithmetic on floats can take, no NaN.
 _Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -89,38 +84,13 @@ class Status:
     def here(cls, store: str, **facts: Any) -> Status:
         """Return the status of a run of this process that starts now."""
         pid = os.getpid()
-        return cls(store, host=socket.gethostname(), pid=pid, born=_start_time(pid), started=time.time(), **facts)
-
-    @property
-    def alive(self) -> bool:
-        """Whether the run is still going on."""
-        if self.state == "ended":
-            return False
-        if self.host != socket.gethostname():
-            return time.time() - self.written < _STALE_SECONDS
-        return bool(self.born) and _start_time(self.pid) == self.born
-
-    def line(self) -> str:
-        """Return the status in one line of text, and one more for each GPU and for each late worker."""
-        left = self.total - self.done - self.failed
-        text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
-        text += f", {self.failed} failed" if self.failed else ""
-        text += f", {counted(self.lost_gpus, 'GPU')} left the run" if self.lost_gpus else ""
-        if not self.alive:
-            ago = span(max(0.0, time.time() - self.written))
-            how = "ended" if self.state == "ended" else "was killed or died; run the same command again to continue"
-            return printable(f"no active run; the last one {how} ({ago} ago). {text}")
-        text += f", {self.rate:.2f} images/s, {counted(self.workers, 'worker')}"
-        if self.left is not None and left > 0:
-            text += f", about {span(self.left)} to go"
-        text += f" ({self.state})" if self.state != "running" else ""
-        return "\n".join(map(printable, (text, *self.gpus, *self.late)))
+        return cls(store, host=socket.gethostname(), pid=pid, born=start_time(pid), started=time.time(), **facts)
 
     def write(self) -> None:
         """Replace the status file of the store; if that fails, only the log tells."""
         self.written = time.time()
         try:
-            path = _prepare_safe_path(self.store)
+            path = prepare_safe_path(self.store)
             # A link or a pipe under this name is replaced, and nothing is written through it.
             if path.is_symlink() or not path.is_file():
                 path.unlink(missing_ok=True)
@@ -141,20 +111,22 @@ class Progress:
     Attributes:
         summary: of the run, with the number of episodes in `todo`.
         cost: of all episodes (diorama.render.run.estimate), None if all cost 1.
-        dry_run: whether nothing is rendered.
         on_progress: called with the numbers of finished episodes and of all, instead of showing them.
-        metrics: called with each status, now and then.
+        on_status: called with the status at the start, when the status file is written, and at the end.
+        dry_run: whether nothing is rendered.
     """
 
     summary: Summary
     cost: float | None = None
-    dry_run: bool = False
     on_progress: Callable[[int, int], None] | None = None
-    metrics: Callable[[Status], None] | None = None
+    on_status: Callable[[Status], None] | None = None
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
         self._what = "compiling" if self.dry_run else "rendering"
         self.status = Status.here(self.summary.store, total=self.summary.todo)
+        if self.on_status is not None:
+            self.on_status(self.status)
         # Episodes that --skip-broken leaves out have failed already, and cost nothing.
         self._done = self._left_out = len(self.summary.failed)
         self._estimator = Estimator(self.summary.todo - self._left_out if self.cost is None else self.cost)
@@ -248,9 +220,9 @@ class Progress:
             use.update(self._written)
         status.gpus = tuple(f"{name}: {use.text()}" for name, use in summary.gpus.items())[:_MOST_LINES]
         status.write()
-        if self.metrics is not None:
+        if self.on_status is not None:
             try:
-                self.metrics(status)
+                self.on_status(status)
             except UsageError as error:
                 log.debug("%s", error)
 
@@ -311,7 +283,7 @@ def path_of(store: str) -> Path:
     return base / f"diorama-{hashlib.sha256(store.encode()).hexdigest()[:16]}.status.json"
 
 
-def _prepare_safe_path(store: str) -> Path:
+def prepare_safe_path(store: str) -> Path:
     """Return `path_of(store)`. Raises OSError if others can write to its folder or replace it, for a URL."""
     path = path_of(store)
     if "://" in store:
@@ -323,15 +295,7 @@ def _prepare_safe_path(store: str) -> Path:
     return path
 
 
-def read_status(store: str) -> Status | None:
-    """Return the last status of a run into a store; None if no valid status file exists."""
-    try:
-        return TypeAdapter(Status).validate_json(read_foreign(_prepare_safe_path(store), _MOST_BYTES))
-    except (OSError, ValueError):
-        return None
-
-
-def _start_time(pid: int) -> str:
+def start_time(pid: int) -> str:
     """Return when a process started, in kernel ticks since boot; "" if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diorama.render.run.worker import Failure
-from diorama.scene_specs.errors import DeviceError, RayFailedError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import DeviceError, RayFailedError, counted
 
 _SHOWN_FAILURES = 50
 _CODES = {"device": DeviceError.exit_code, "ray": RayFailedError.exit_code}
@@ -89,7 +88,7 @@ class Summary:
         steps: step -> seconds added up over workers, and of commits.
         devices: device -> number of episodes that it rendered.
         store: its path or URL.
-        estimate: of a dry run, see diorama.render.run.estimate; {} if there is none.
+        estimate: of a dry run, see diorama.render.run.run_batch; {} if there is none.
     """
 
     todo: int = 0

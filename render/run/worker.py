@@ -143,7 +143,7 @@ class Done:
 
 def failures_in(outcomes: Iterable[Done | Failure]) -> list[Failure]:
     """Return the failures among the outcomes of episodes."""
-    return [one for one in outcomes if isinstance(one, Failure)]
+    return [outcome for outcome in outcomes if isinstance(outcome, Failure)]
 
 
 @dataclass(frozen=True)
@@ -234,10 +234,10 @@ class Worker:
             start_memory_guard(self._limit, Path(output_file), self._hard_limit)
         set_library_environment(options.library)
         if options.renderer == "fake" and plan.card is not None:
-            made: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
+            renderer: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
         else:
-            made = make_renderer(options.renderer, plan.device, plan.threads, options.asset_roots)
-        self._renderer = CachingRenderer(made)
+            renderer = make_renderer(options.renderer, plan.device, plan.threads, options.asset_roots)
+        self._renderer = CachingRenderer(renderer)
         info, host = self._renderer.info, socket.gethostname()
         facts = (host, os.getpid(), cores, resident(), self._limit, output_file, _visible())
         return Ready(info.get("device", ""), *facts, info.get("kernels", ""), info.get("uuid", ""))

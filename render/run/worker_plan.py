@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diorama.render.run.options import RunOptions
-from diorama.scene_specs.errors import DeviceError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import DeviceError, UsageError, counted
 
 # Beyond this number of workers per GPU, the CPU work or the GPU's memory is the bottleneck.
 MOST_PER_GPU = 8
@@ -93,14 +92,14 @@ def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     return (plans * (options.workers_per_gpu or 1))[: max(1, episodes)]
 
 
-def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
-    """Return how many of the found GPUs to use; 0 means the CPU.
+def cards_wanted(options: RunOptions, available: int, where: str = "") -> int:
+    """Return how many of the available GPUs to use; 0 means the CPU.
 
-    `auto` means every found GPU, or the CPU if there is none or --workers is specified.
+    `auto` means every available GPU, or the CPU if there is none or --workers is specified.
 
     Args:
         options: of the run.
-        found: number of GPUs.
+        available: number of GPUs.
         where: what was inspected, for the message.
 
     Raises:
@@ -110,23 +109,23 @@ def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
     if options.gpus and options.device == "cpu":
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
     place = f"the Ray cluster at {options.address}" if options.address else "this machine"
-    seen = where or f"{_gpus(found)} on {place}"
+    seen = where or f"{_gpus(available)} on {place}"
     if options.gpus:
         wanted, why = options.gpus, f"--gpus {options.gpus}"
     elif options.device != "auto":
-        wanted, why = 0 if options.device == "cpu" else max(1, found), f"--device {options.device}"
+        wanted, why = 0 if options.device == "cpu" else max(1, available), f"--device {options.device}"
     elif options.workers is not None:
         wanted, why = 0, f"--workers {options.workers} selects the CPU"
     else:
-        wanted, why = found, f"--device auto: {seen}"
+        wanted, why = available, f"--device auto: {seen}"
     _check_unused(options, wanted > 0, why)
-    if wanted > found and options.gpus:
-        todo = f"Use --gpus {found}" if found else "Check with nvidia-smi, or use --device cpu"
+    if wanted > available and options.gpus:
+        todo = f"Use --gpus {available}" if available else "Check with nvidia-smi, or use --device cpu"
         raise DeviceError(
-            f"--gpus {wanted}: {_gpus(found)} found ({where or place}). {todo}, or --device auto without --gpus to use "
-            "what is available."
+            f"--gpus {wanted}: {_gpus(available)} found ({where or place}). {todo}, or --device auto without --gpus "
+            "to use what is available."
         )
-    if wanted > found:
+    if wanted > available:
         raise DeviceError(f"--device {options.device}: {seen}; check with render-doctor, or use --device cpu")
     return wanted
 

@@ -103,31 +103,31 @@ def feature_of(type_: pa.DataType) -> dict[str, Any]:
 
 def schema_version(url: str, schema: pa.Schema) -> int:
     """Return the schema version of a store. Raises StoreError for a dataset that isn't a store."""
-    found = (schema.metadata or {}).get(VERSION_KEY)
-    if found is None:
+    version = (schema.metadata or {}).get(VERSION_KEY)
+    if version is None:
         names = ", ".join(schema.names[:6])
         raise StoreError(f"{url}: is a Lance dataset, but not a Diorama store (columns: {names}); use another path")
     try:
-        return int(found)
+        return int(version)
     except ValueError:
-        raise StoreError(f"{url}: schema version {found!r} is not a number: the store is damaged") from None
+        raise StoreError(f"{url}: schema version {version!r} is not a number: the store is damaged") from None
 
 
 def check_schema(url: str, schema: pa.Schema) -> None:
     """Raise StoreError unless this Diorama can read a dataset of this schema."""
-    found = schema_version(url, schema)
-    if found > SCHEMA_VERSION:
+    version = schema_version(url, schema)
+    if version > SCHEMA_VERSION:
         raise StoreError(
-            f"{url}: has schema version {found}, this Diorama reads version {SCHEMA_VERSION}; "
+            f"{url}: has schema version {version}, this Diorama reads version {SCHEMA_VERSION}; "
             "use the version of Diorama that wrote it, or another store"
         )
-    if found < COMPLETE_VERSION:
+    if version < COMPLETE_VERSION:
         raise StoreError(
-            f"{url}: has schema version {found}, this Diorama reads versions {COMPLETE_VERSION} to {SCHEMA_VERSION}; "
+            f"{url}: has schema version {version}, this Diorama reads versions {COMPLETE_VERSION} to {SCHEMA_VERSION}; "
             "render its specs again into another store"
         )
     for field in episode_schema():
         index = schema.get_field_index(field.name)
         if index < 0 or schema.field(index).type != field.type:
             problem = "is missing" if index < 0 else f"is {schema.field(index).type}, not {field.type}"
-            raise StoreError(f"{url}: has schema version {found}, but its column {field.name} {problem}")
+            raise StoreError(f"{url}: has schema version {version}, but its column {field.name} {problem}")

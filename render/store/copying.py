@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, EpisodeReader, read_each, short_columns
+from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, EpisodeReader, short_columns
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import check_blender_series, put_first
-from diorama.scene_specs.errors import ConflictError, MissingError, StoreError
-from diorama.scene_specs.files.tables import counted
+from diorama.render.store.selection import read_each
+from diorama.scene_specs.errors import ConflictError, MissingError, StoreError, counted
 from diorama.scene_specs.model.record import EpisodeRecord
 
 Differing = Literal["error", "newest", "keep", "replace"]
@@ -71,18 +71,18 @@ def check_together(
         ConflictError: what is there already differs.
         StoreError: the store can't be read or written.
     """
-    found = {} if target is None else states(target)
-    conflicts, first = [], target if found else None
+    together = {} if target is None else states(target)
+    conflicts, first = [], target if together else None
     read = [states(source, where) for source in sources]
     for source, own in zip(sources, read, strict=True):
-        new = next((key for key, state in own.items() if found.get(key) != state), None)
+        new = next((key for key, state in own.items() if together.get(key) != state), None)
         if new is not None and not mix_series:
             first = first or source
             check_blender_series(first, source.job(new), None if first is target else where)
-        conflicts += [key for key, state in own.items() if found.setdefault(key, state) != state]
+        conflicts += [key for key, state in own.items() if together.setdefault(key, state) != state]
     if conflicts and differing == "error":
         raise _conflict_error(" or ".join(store.url for store in (target, *sources) if store), sorted(set(conflicts)))
-    missing = [key for key in wanted if key not in found]
+    missing = [key for key in wanted if key not in together]
     if missing:
         lines = "\n".join(f"  {key}" for key in missing[:_SHOWN_MISSING])
         more = f"\n  and {len(missing) - _SHOWN_MISSING} more" if len(missing) > _SHOWN_MISSING else ""

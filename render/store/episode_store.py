@@ -23,7 +23,6 @@ ID_BATCH_ROWS = 8192
 IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 # Of a larger store, no nearest id is looked for.
 _MOST_IDS = 100_000
-_SHOWN_SPLITS = 10
 
 
 class DamagedError(StoreError):
@@ -109,20 +108,7 @@ def is_remote(url: str) -> bool:
 
 def ids_filter(episode_ids: Sequence[str]) -> str:
     """Return the SQL filter that matches exactly these ids; at least one."""
-    return f"{KEY} = {_quote_sql(episode_ids[0])}" if len(episode_ids) == 1 else _is_in(KEY, episode_ids)
-
-
-def condition(
-    where: str | None = None, ids: Sequence[str] = (), benchmark: str | None = None, splits: Sequence[str] = ()
-) -> str | None:
-    """Return one SQL filter that combines several with AND, or None if all are empty."""
-    parts = [
-        f"({where})" if where else None,
-        ids_filter(ids) if ids else None,
-        f"benchmark = {_quote_sql(benchmark)}" if benchmark is not None else None,
-        _is_in("split", splits) if splits else None,
-    ]
-    return " AND ".join(part for part in parts if part) or None
+    return f"{KEY} = {quote_sql(episode_ids[0])}" if len(episode_ids) == 1 else is_in_filter(KEY, episode_ids)
 
 
 def unknown_id_message(store: EpisodeReader, episode_id: str) -> str:
@@ -132,40 +118,16 @@ def unknown_id_message(store: EpisodeReader, episode_id: str) -> str:
     return f"{store.url}: episode {episode_id} is not in the store; {hint}"
 
 
-def check_splits(store: EpisodeReader, splits: Sequence[str]) -> None:
-    """Raise UsageError for a split that no episode of the store has."""
-    for split in splits:
-        if not store.count(_is_in("split", [split])):
-            known = {str(row["split"]) for row in store.scan(["split"], "split IS NOT NULL", ID_BATCH_ROWS)}
-            hint = did_you_mean(split, known) or f"there are: {', '.join(sorted(known)[:_SHOWN_SPLITS]) or 'none'}"
-            raise UsageError(f"{store.url}: no episode has the split {split!r}; {hint}")
+def is_in_filter(column: str, values: Sequence[str]) -> str:
+    """Return the SQL filter that matches exactly these values of a column."""
+    return f"{column} IN ({', '.join(map(quote_sql, values))})"
 
 
-def _is_in(column: str, values: Sequence[str]) -> str:
-    return f"{column} IN ({', '.join(map(_quote_sql, values))})"
-
-
-def _quote_sql(text: str) -> str:
+def quote_sql(text: str) -> str:
     """Return text as an SQL string. Raises UsageError for other values, which callers from Python may pass."""
     if not isinstance(text, str):
         raise UsageError(f"found {text!r}; allowed: an id or split, which is text")
     return "'" + text.replace("'", "''") + "'"
-
-
-def read_each(
-    store: EpisodeReader, episode_ids: Sequence[str], caught: type[StoreError] = DamagedError
-) -> list[EpisodeRecord | StoreError]:
-    """Return episodes in the order of `episode_ids`, with the error in place of each one that can't be read.
-
-    Args:
-        caught: class of these errors; others are raised.
-    """
-    try:
-        return [*store.get_many(episode_ids)]
-    except caught as error:
-        if len(episode_ids) == 1:
-            return [error]
-        return [item for episode_id in episode_ids for item in read_each(store, [episode_id], caught)]
 
 
 def short_columns(store: EpisodeReader, columns: Sequence[str], where: str | None = None) -> dict[str, tuple[Any, ...]]:

@@ -167,6 +167,6 @@ def difference(old: RenderKey, new: RenderKey) -> list[str]:
         f"{part}{' ' if path else ''}{path}: stored {preview_json(before)}, now {preview_json(after)}"
         for part in ("spec", "settings", "assets", "version", "renderer")
         for path, before, after in sorted(
-            differences(getattr(old, part), getattr(new, part)), key=lambda found: found[0] != "profile"
+            differences(getattr(old, part), getattr(new, part)), key=lambda leaf: leaf[0] != "profile"
         )
     ]

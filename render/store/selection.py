@@ -13,10 +13,18 @@ import pyarrow.dataset as ds
 
 from diorama.render.store import open_store
 from diorama.render.store.columns import RECORD_COLUMNS
-from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, read_each
+from diorama.render.store.episode_store import (
+    ID_BATCH_ROWS,
+    KEY,
+    DamagedError,
+    EpisodeReader,
+    ids_filter,
+    is_in_filter,
+    quote_sql,
+)
 from diorama.render.store.rows import record_of
-from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import StoreError, UsageError, counted
+from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.scene import Change
 
@@ -24,6 +32,7 @@ from diorama.scene_specs.model.scene import Change
 _CHUNK = 32
 _MAX_LISTED = 5
 _MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")
+_SHOWN_SPLITS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +52,32 @@ class Selection:
     families: tuple[str, ...] = ()
 
 
+def condition(
+    where: str | None = None, ids: Sequence[str] = (), benchmark: str | None = None, splits: Sequence[str] = ()
+) -> str | None:
+    """Return one SQL filter that combines several with AND, or None if all are empty."""
+    parts = [
+        f"({where})" if where else None,
+        ids_filter(ids) if ids else None,
+        f"benchmark = {quote_sql(benchmark)}" if benchmark is not None else None,
+        is_in_filter("split", splits) if splits else None,
+    ]
+    return " AND ".join(part for part in parts if part) or None
+
+
+def check_splits(store: EpisodeReader, splits: Sequence[str]) -> None:
+    """Raise UsageError for a split that no episode of the store has."""
+    for split in splits:
+        if not store.count(is_in_filter("split", [split])):
+            known = {str(row["split"]) for row in store.scan(["split"], "split IS NOT NULL", ID_BATCH_ROWS)}
+            hint = did_you_mean(split, known) or f"there are: {', '.join(sorted(known)[:_SHOWN_SPLITS]) or 'none'}"
+            raise UsageError(f"{store.url}: no episode has the split {split!r}; {hint}")
+
+
 def chosen_ids(store: EpisodeReader, selection: Selection) -> list[str]:
     """The selected ids, sorted: the order of a store's rows depends on which episode was rendered first."""
-    found = sorted(row[KEY] for row in store.scan([KEY], selection.where, ID_BATCH_ROWS))
-    return first_ids(found, selection.limit)
+    ids = sorted(row[KEY] for row in store.scan([KEY], selection.where, ID_BATCH_ROWS))
+    return first_ids(ids, selection.limit)
 
 
 def pair_of_id(episode_id: str) -> str:
@@ -60,6 +91,22 @@ def first_ids(ids: list[str], limit: int | None) -> list[str]:
     while limit and limit < len(ids) and (pair := pair_of_id(ids[limit])) and pair_of_id(ids[limit - 1]) == pair:
         limit -= 1
     return ids[:limit]
+
+
+def read_each(
+    store: EpisodeReader, episode_ids: Sequence[str], caught: type[StoreError] = DamagedError
+) -> list[EpisodeRecord | StoreError]:
+    """Return episodes in the order of `episode_ids`, with the error in place of each one that can't be read.
+
+    Args:
+        caught: class of these errors; others are raised.
+    """
+    try:
+        return [*store.get_many(episode_ids)]
+    except caught as error:
+        if len(episode_ids) == 1:
+            return [error]
+        return [item for episode_id in episode_ids for item in read_each(store, [episode_id], caught)]
 
 
 def iter_valid_records(
@@ -128,9 +175,9 @@ def read_exported_record(folder: Path, episode_id: str) -> EpisodeRecord:
     if not files:
         raise UsageError(f"{folder}: found no data/*.parquet; name a folder of `render-export --format huggingface`")
     try:
-        found = ds.dataset(files, format="parquet").to_table([*RECORD_COLUMNS], ds.field(KEY) == episode_id).to_pylist()
+        table = ds.dataset(files, format="parquet").to_table([*RECORD_COLUMNS], ds.field(KEY) == episode_id)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(f"{folder}: can't be read as an export: {error}") from error
-    if not found:
+    if not table.num_rows:
         raise UsageError(f"{folder}: episode {episode_id} is not in the export")
-    return record_of(found[0])
+    return record_of(table.to_pylist()[0])

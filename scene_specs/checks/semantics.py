@@ -30,9 +30,8 @@ from diorama.scene_specs.checks.observer_checks import (
     observer_index_diagnostics,
     viewpoint_diagnostics,
 )
-from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.errors import SpecError, counted
 from diorama.scene_specs.files.strict_json import Path
-from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model
 from diorama.scene_specs.language.registry import plugins

@@ -94,8 +94,8 @@ def has_surrogate(value: Any) -> bool:
 
 def skip_space(text: str, at: int) -> int:
     """Return the index of the first character from `at` that is not JSON white space."""
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def _nests_deeper(value: Any, limit: int) -> bool:

@@ -1,4 +1,4 @@
-"""Tables and counts as text."""
+"""Tables as text."""
 
 from __future__ import annotations
 
@@ -27,8 +27,3 @@ def markdown_table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> 
     """Return a Markdown table with a line break at its end."""
     lines = [f"| {' | '.join(map(str, row))} |" for row in (head, *rows)]
     return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]]) + "\n"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 episode", "2 episodes"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

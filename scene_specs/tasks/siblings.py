@@ -9,8 +9,7 @@ from functools import partial
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import UsageError, counted
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.model.spec import EpisodeData, FrameSpec
 from diorama.scene_specs.tasks.benchmark import Asked

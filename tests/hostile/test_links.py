@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.run.status import Status, path_of, read_status
+from diorama.render.run.last_status import read_status
+from diorama.render.run.status import Status, path_of
 from diorama.render.uses.gallery.serve import server_of
 from tests.compatibility.commands import run
 from tests.compatibility.contents import ABOUT, export_arguments, unpack

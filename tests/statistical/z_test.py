@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.files.writing import write_atomic
+from diorama.scene_specs.files.atomic import write_atomic
 
 # Renders with different seeds whose mean is tested.
 RENDERS = 16

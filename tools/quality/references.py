@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
 from diorama.scene_specs.errors import AssetError, UsageError
-from diorama.scene_specs.files.writing import atomic_path, write_atomic
+from diorama.scene_specs.files.atomic import atomic_path, write_atomic
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec

@@ -14,7 +14,7 @@ from typing import Any
 
 from diorama.render import __version__
 from diorama.scene_specs.errors import AssetError
-from diorama.scene_specs.files.writing import write_atomic
+from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.model.pictures import decode_png
 from tools.quality.metrics import Picture, unit
 

@@ -103,7 +103,7 @@ class Stats:
 
     Attributes:
         by: the column of the groups, None for a single one.
-        distributions: by name.
+        distributions: name of the distribution -> its counts.
     """
 
     by: str | None
@@ -114,7 +114,7 @@ class Stats:
 
     @property
     def groups(self) -> list[str]:
-        """All groups, sorted by name."""
+        """Names of all groups, sorted."""
         return sorted(self.episodes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Stats:
         def key(distribution: Distribution, value: Key) -> str:
             return f"{int(value) / BINS:.2f}" if distribution.kind == "bins" else str(value)
 
-        found = {
+        distributions = {
             name: {
                 "of": item.of,
                 "kind": item.kind,
@@ -135,11 +135,11 @@ class Stats:
             for name, item in self.distributions.items()
         }
         totals = {"episodes": self.episodes, "images": self.images, "objects": self.objects}
-        return {"by": self.by, **totals, "bin_width": 1 / BINS, "distributions": found}
+        return {"by": self.by, **totals, "bin_width": 1 / BINS, "distributions": distributions}
 
 
 def _distributions() -> dict[str, Distribution]:
-    made = [
+    distributions = [
         Distribution("images", "episodes by their number of images", "numbers"),
         Distribution("objects", "images by their number of objects", "numbers"),
         *(Distribution(name, f"objects by {name}", "words") for name in ("shape", "color", "material", "size")),
@@ -149,7 +149,7 @@ def _distributions() -> dict[str, Distribution]:
         Distribution("pointers", "what points, by shape", "words"),
         Distribution("utterance_words", "utterances by their number of words", "numbers"),
     ]
-    return {item.name: item for item in made}
+    return {item.name: item for item in distributions}
 
 
 def gather(store: EpisodeReader, where: str | None, by: By | None, progress: OnProgress = lambda done: None) -> Stats:
@@ -184,39 +184,39 @@ def _count_batch(stats: Stats, batch: pa.RecordBatch) -> None:
 
 
 def _count_objects(stats: Stats, batch: pa.RecordBatch, groups: Sequence[str], codes: Ints, images: Ints) -> None:
-    found = stats.distributions
+    distributions = stats.distributions
     items, rows = flat(batch.column("objects"))
     points = pointers(items)
     shapes, shape = _distinct_words(items.field("shape"), "-")
-    found["pointers"].add(groups, codes[rows[points]], shapes, shape[points])
+    distributions["pointers"].add(groups, codes[rows[points]], shapes, shape[points])
     objects = ~points
     group = codes[rows[objects]]
     _add_to_totals(stats.objects, groups, group)
-    found["shape"].add(groups, group, shapes, shape[objects])
+    distributions["shape"].add(groups, group, shapes, shape[objects])
     for name in ("color", "material", "size"):
         values, which = _distinct_words(items.field(name), UNNAMED)
-        found[name].add(groups, group, values, which[objects])
+        distributions[name].add(groups, group, values, which[objects])
     # Number of each object's image in the batch; images without objects count, too.
     first = np.concatenate([[0], np.cumsum(images)])
     number = first[rows] + array(items.field("image").fill_null(0)).astype(np.int64)
     per_image = np.bincount(number[objects], minlength=int(first[-1]))[: int(first[-1])]
-    found["objects"].add(groups, np.repeat(codes, images), *_numbers(per_image))
+    distributions["objects"].add(groups, np.repeat(codes, images), *_numbers(per_image))
     fraction = array(items.field("visible_fraction").fill_null(0.0))[objects]
-    found["visible_fraction"].add(groups, group, range(BINS), _bin_numbers(fraction))
+    distributions["visible_fraction"].add(groups, group, range(BINS), _bin_numbers(fraction))
     seen = array(items.field("bbox").is_valid()) & objects
     width, height = (array(batch.column(name)).astype(np.float64)[rows[seen]] for name in ("width", "height"))
     share = np.sqrt(box_sides(items, seen).prod(axis=1) / (width * height))
-    found["box_side"].add(groups, codes[rows[seen]], range(BINS), _bin_numbers(share))
+    distributions["box_side"].add(groups, codes[rows[seen]], range(BINS), _bin_numbers(share))
 
 
 def _count_relations(stats: Stats, column: pa.Array, groups: Sequence[str], codes: Ints) -> None:
     tables, rows = flat(column)
-    found = stats.distributions["relations"]
+    relations = stats.distributions["relations"]
     for code, text in zip(codes[rows].tolist(), tables.to_pylist(), strict=True):
         for name, others in json.loads(text or "{}").items():
             count = sum(map(len, others.values()))
             if count:
-                found.counts.setdefault(groups[code], Counter())[name] += count
+                relations.counts.setdefault(groups[code], Counter())[name] += count
 
 
 def _distinct_words(column: pa.Array, missing: str) -> tuple[list[str], Ints]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from diorama.render.annotations.compare import compare_records
 from diorama.render.store.analysis.scene_changes import scene_changes
-from diorama.render.store.episode_store import EpisodeReader, OnProgress, read_each, short_columns
+from diorama.render.store.episode_store import EpisodeReader, OnProgress, short_columns
 from diorama.render.store.resume import difference
+from diorama.render.store.selection import read_each
 from diorama.scene_specs.errors import StoreError
 from diorama.scene_specs.model.record import EpisodeRecord
 
@@ -81,11 +82,11 @@ def diff(a: EpisodeReader, b: EpisodeReader, where: str | None, progress: OnProg
     progress gets the number of common ids done since its last call. Raises StoreError.
     """
     in_a, in_b = short_columns(a, _DIGESTS, where), short_columns(b, _DIGESTS, where)
-    found = StoreDiff(sorted(in_a.keys() - in_b.keys()), sorted(in_b.keys() - in_a.keys()))
+    result = StoreDiff(sorted(in_a.keys() - in_b.keys()), sorted(in_b.keys() - in_a.keys()))
     both = sorted(in_a.keys() & in_b.keys())
     todo = [name for name in both if in_a[name] != in_b[name]]
-    found.alike = len(both) - len(todo)
-    progress(found.alike)
+    result.alike = len(both) - len(todo)
+    progress(result.alike)
     for start in range(0, len(todo), _CHUNK):
         chunk = todo[start : start + _CHUNK]
         for name, old, new in zip(chunk, read_each(a, chunk), read_each(b, chunk), strict=True):
@@ -95,20 +96,20 @@ def diff(a: EpisodeReader, b: EpisodeReader, where: str | None, progress: OnProg
                 case EpisodeRecord(), EpisodeRecord():
                     episode = compare(old, new)
             if episode.alike:
-                found.alike += 1
+                result.alike += 1
             else:
-                found.differing.append(episode)
-                found.reasons.update(dict.fromkeys(_difference_reasons(episode), 1))
+                result.differing.append(episode)
+                result.reasons.update(dict.fromkeys(_difference_reasons(episode), 1))
         progress(len(chunk))
-    return found
+    return result
 
 
 def compare(a: EpisodeRecord, b: EpisodeRecord) -> EpisodeDiff:
     """Return the differences of two records of one id."""
-    found = compare_records(a, b)
-    missing = (*found.missing, *found.gone)
-    differing = [image for image in found.images if not image.identical]
-    truth = [f"{image.name} {place}" for image in found.images for place in image.truth]
+    comparison = compare_records(a, b)
+    missing = (*comparison.missing, *comparison.gone)
+    differing = [image for image in comparison.images if not image.identical]
+    truth = [f"{image.name} {place}" for image in comparison.images for place in image.truth]
     return EpisodeDiff(
         a.episode_id,
         tuple(difference(a.job, b.job)),

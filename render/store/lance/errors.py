@@ -51,11 +51,11 @@ def translate_filter_errors(where: str, action: str, condition: str | None) -> I
         try:
             yield
         except LANCE_ERRORS as error:
-            found = _WRONG_FILTER.search(str(error))
-            if condition is None or found is None:
+            match = _WRONG_FILTER.search(str(error))
+            if condition is None or match is None:
                 raise
-            problem = reason(error).partition(found[0])[2]
-            verb = "apply" if "applying" in found[0] else "parse"
+            problem = reason(error).partition(match[0])[2]
+            verb = "apply" if "applying" in match[0] else "parse"
             raise UsageError(f"{where}: can't {verb} the condition {condition[:200]!r}: {problem}") from error
 
 
@@ -74,7 +74,7 @@ def explain_s3_error(text: str) -> str | None:
     """Return the meaning of an error of S3 within `text`, None if it is not a known one."""
     if unreachable := _UNREACHABLE.search(text):
         return f"{unreachable[1]} does not answer; check AWS_ENDPOINT and the network"
-    found = _S3_CODE.search(text)
-    if found is None or found[1] not in _S3_MEANINGS:
+    match = _S3_CODE.search(text)
+    if match is None or match[1] not in _S3_MEANINGS:
         return None
-    return f"{_S3_MEANINGS[found[1]]} ({found[1]})"
+    return f"{_S3_MEANINGS[match[1]]} ({match[1]})"

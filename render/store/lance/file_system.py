@@ -37,10 +37,10 @@ def kind_of(folder: Path, mounts: Path = Path("/proc/mounts")) -> tuple[str, boo
     """Return the kind of the file system of an existing folder ("" if unknown), and whether others may share it."""
     kind, longest = "", ""
     for line in mounts.read_text(errors="surrogateescape").splitlines() if mounts.exists() else ():
-        _, place, found = line.split()[:3]
+        _, place, mounted = line.split()[:3]
         place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), place)
         if folder.is_relative_to(place) and len(place) >= len(longest):
-            kind, longest = found, place
+            kind, longest = mounted, place
     return kind, kind.startswith(_SHARED)
 
 
@@ -97,6 +97,6 @@ def _race_commits(url: str) -> None:
     for writer in ended:
         if writer.returncode:
             raise OSError((writer.stderr.strip().splitlines() or [f"exit code {writer.returncode}"])[-1])
-    found = sorted(lance.dataset(url).to_table()["row"].to_pylist())
-    if found != list(range(_WRITERS * _COMMITS)):
-        raise OSError(f"{_WRITERS * _COMMITS} rows were committed, and {len(found)} are there")
+    rows = sorted(lance.dataset(url).to_table()["row"].to_pylist())
+    if rows != list(range(_WRITERS * _COMMITS)):
+        raise OSError(f"{_WRITERS * _COMMITS} rows were committed, and {len(rows)} are there")

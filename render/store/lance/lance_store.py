@@ -33,8 +33,7 @@ from diorama.render.store.lance.errors import LANCE_ERRORS, is_conflict, transla
 from diorama.render.store.lance.location import check_conditional_put, probe_location
 from diorama.render.store.lance.reader import LanceReader, find_dataset, open_dataset
 from diorama.render.store.rows import decode, table_of
-from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import StoreError, UsageError, counted
 from diorama.scene_specs.model.record import EpisodeRecord
 
 log = logging.getLogger(__name__)
@@ -179,12 +178,13 @@ class LanceStore(LanceReader):
 
         Its rows stay as they are. Every commit of episodes does this first. Returns the schema version that it had.
         """
-        found = self.schema_version
-        if found < SCHEMA_VERSION:
+        before = self.schema_version
+        if before < SCHEMA_VERSION:
             newest = {VERSION_KEY.decode(): str(SCHEMA_VERSION)}
-            self._commit(lambda: self._dataset.update_schema_metadata(newest), f"migration from schema version {found}")
-            log.info("%s: schema version %d is now %d", self.url, found, SCHEMA_VERSION)
-        return found
+            action = f"migration from schema version {before}"
+            self._commit(lambda: self._dataset.update_schema_metadata(newest), action)
+            log.info("%s: schema version %d is now %d", self.url, before, SCHEMA_VERSION)
+        return before
 
     def delete(self, episode_ids: Sequence[str]) -> int:
         """Delete episodes and return how many were stored. They stay in the history."""

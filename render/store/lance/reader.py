@@ -6,10 +6,9 @@ Reads use small batches: by default a batch is a complete file, with all its ima
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,8 @@ _MOST_DIGITS = 19
 
 def find_dataset(url: str) -> Any | None:
     """Open the lance.LanceDataset of a store; None if nothing is there. Raises StoreError if anything else is."""
-    found = probe_location(url)
-    if found == "nothing":
+    location = probe_location(url)
+    if location == "nothing":
         return None
     import lance
 
@@ -49,14 +48,14 @@ def find_dataset(url: str) -> Any | None:
                 url, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
             )
         except (ValueError, OSError) as error:
-            if found == "remote" and isinstance(error, ValueError) and "not found" in str(error).lower():
+            if location == "remote" and isinstance(error, ValueError) and "not found" in str(error).lower():
                 return None
-            back = last_complete(url) if found == "dataset" else None
+            back = last_complete(url) if location == "dataset" else None
             advice = f"; version {back} is complete: `render-store repair {url}` goes back to it" if back else ""
             raise StoreError(f"{url}: opening failed: {reason(error)}{advice}") from error
     check_schema(url, dataset.schema)
     _refuse_foreign_files(url, dataset)
-    if found == "dataset":
+    if location == "dataset":
         _check_complete(url, dataset)
     return dataset
 
@@ -66,8 +65,8 @@ def open_dataset(url: str) -> Any:
     dataset = find_dataset(url)
     if dataset is None:
         empty = not is_remote(url) and Path(url).is_dir()
-        found = "is an empty folder, not a store" if empty else "there is no store"
-        raise StoreError(f"{url}: {found}; render-batch SPECS --out {url} creates one")
+        problem = "is an empty folder, not a store" if empty else "there is no store"
+        raise StoreError(f"{url}: {problem}; render-batch SPECS --out {url} creates one")
     return dataset
 
 
@@ -114,55 +113,6 @@ class Version:
     fragments: int
 
 
-@dataclass(frozen=True)
-class Change:
-    """State of an episode from a version on.
-
-    Attributes:
-        present: False where it was deleted, or not stored yet.
-    """
-
-    version: int
-    committed: datetime
-    present: bool
-    attempt: int | None = None
-    job_hash: str | None = None
-    sha256: str | None = None
-    text_sha256: str | None = None
-
-    @property
-    def state(self) -> tuple[object, ...]:
-        """What differs between two states."""
-        return (self.present, self.attempt, self.job_hash, self.sha256, self.text_sha256)
-
-
-def changes(versions: list[Version], state_at: Callable[[Version], Change]) -> list[Change]:
-    """Return the changes of an episode, oldest first.
-
-    Bisects the span between two versions with different states, which reads few versions instead of all. Spans end
-    where episodes were deleted, because an episode can't vanish elsewhere. An episode that was replaced and then
-    replaced again by its previous bytes may go unnoticed.
-    """
-    if not versions:
-        return []
-    seen: dict[int, Change] = {}
-
-    drops = [index for index, (old, new) in enumerate(pairwise(versions)) if new.episodes < old.episodes]
-    ends = sorted({0, len(versions) - 1, *drops, *(index + 1 for index in drops)})
-    spans = [*pairwise(ends)] or [(0, 0)]
-    while spans:
-        first, last = spans.pop()
-        for index in (first, last):
-            if index not in seen:
-                seen[index] = state_at(versions[index])
-        if last - first > 1 and seen[first].state != seen[last].state:
-            middle = (first + last) // 2
-            spans += [(first, middle), (middle, last)]
-    ordered = [seen[index] for index in sorted(seen)]
-    kept = [ordered[0]] if ordered[0].present else []
-    return kept + [new for old, new in pairwise(ordered) if new.state != old.state]
-
-
 class LanceReader:
     """An EpisodeReader of one version of a Lance dataset.
 
@@ -181,9 +131,10 @@ class LanceReader:
     def at_version(cls, url: str, version: int | str) -> LanceReader:
         """Open a store for reading at a version, by number or tag. Raises StoreError."""
         store = cls(url, open_dataset(url))
-        return store._reader_at_version(store._version_number(version), " (cleaned up, or not committed yet?)")
+        return store.at_number(store._version_number(version), " (cleaned up, or not committed yet?)")
 
-    def _reader_at_version(self, number: int, hint: str = "") -> LanceReader:
+    def at_number(self, number: int, hint: str = "") -> LanceReader:
+        """Return a reader of another version. Raises StoreError, whose text gets the hint."""
         with translate_errors(self.url, f"opening version {number}{hint}"):
             dataset = self._dataset.checkout_version(number)
         _refuse_foreign_files(self.url, dataset)
@@ -254,9 +205,9 @@ class LanceReader:
         if not len(order) or at.max() == len(order):
             return {}
         with translate_errors(self.url, f"reading {', '.join(RECORD_COLUMNS)}"):
-            found = self._dataset.take(order[at].tolist(), columns=list(RECORD_COLUMNS)).to_pylist()
+            rows = self._dataset.take(order[at].tolist(), columns=list(RECORD_COLUMNS)).to_pylist()
         # A commit of this process meanwhile, an unknown id, or two ids of one hash.
-        return {row[KEY]: row for row in found} if [row[KEY] for row in found] == [*episode_ids] else {}
+        return {row[KEY]: row for row in rows} if [row[KEY] for row in rows] == [*episode_ids] else {}
 
     def job(self, episode_id: str) -> RenderKey:
         """Return the render key of an episode. Raises StoreError for an unknown id."""
@@ -316,7 +267,7 @@ class LanceReader:
     def versions(self) -> list[Version]:
         """Return all remaining versions, oldest first."""
         with translate_errors(self.url, "listing its versions"):
-            found = self._dataset.versions()
+            versions = self._dataset.versions()
         return [
             Version(
                 item["version"],
@@ -325,25 +276,14 @@ class LanceReader:
                 int(item["metadata"]["total_rows"]),
                 int(item["metadata"]["total_fragments"]),
             )
-            for item in sorted(found, key=lambda item: int(item["version"]))
+            for item in sorted(versions, key=lambda item: int(item["version"]))
         ]
-
-    def history(self, episode_id: str) -> list[Change]:
-        """Return when an episode was stored, replaced and deleted, oldest first; empty if no version has it."""
-
-        def state_at(version: Version) -> Change:
-            columns = ["attempt", "job_hash", "sha256", "text_sha256"]
-            for row in self._reader_at_version(version.number).scan(columns, ids_filter([episode_id])):
-                return Change(version.number, version.committed, True, **row)
-            return Change(version.number, version.committed, False)
-
-        return changes(self.versions(), state_at)
 
     def tags(self) -> dict[str, int]:
         """Return tag -> version number, sorted by tag."""
         with translate_errors(self.url, "listing its tags"):
-            found = self._dataset.tags.list()
-        return {name: int(found[name]["version"]) for name in sorted(found)}
+            tags = self._dataset.tags.list()
+        return {name: int(tags[name]["version"]) for name in sorted(tags)}
 
     def bytes_on_disk(self) -> int | None:
         """Return the size of a local store with its old versions; None for a remote one."""
@@ -357,7 +297,7 @@ class LanceReader:
         """
         from diorama.render.store.lance.torch_dataset import torch_dataset
 
-        return torch_dataset(self._reader_at_version(self.version), **options)
+        return torch_dataset(self.at_number(self.version), **options)
 
     def close(self) -> None:
         """Release resources. After that, reading raises StoreError."""

@@ -108,11 +108,11 @@ def verify(
     verdict = Verdict(store.version)
     units = list(_iter_units(store, verdict))
     few = sum(rows for *_, rows in units) < _MIN_PARALLEL_ROWS
-    found = map_in_processes(store, partial(check_unit, also=also), units, workers, few, _DIED)
-    for (_, _, rows), damaged in zip(units, found, strict=True):
+    results = map_in_processes(store, partial(check_unit, also=also), units, workers, few, _DIED)
+    for (_, _, rows), damaged in zip(units, results, strict=True):
         verdict.episodes += rows
-        verdict.damaged += [one for one in damaged if not one.invalid]
-        verdict.invalid += [one for one in damaged if one.invalid]
+        verdict.damaged += [damage for damage in damaged if not damage.invalid]
+        verdict.invalid += [damage for damage in damaged if damage.invalid]
         progress(rows)
     verdict.damaged += _find_duplicates(store)
     for damages in (verdict.damaged, verdict.invalid):
@@ -136,16 +136,16 @@ def check_unit(store: LanceReader, unit: _Unit, also: Inspect | None = None) -> 
     """Return the damaged and invalid rows of a unit. Rows that can't be read together are read one by one."""
     number, first, count = unit
     (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == number)
-    found: list[Damage] = []
+    damages: list[Damage] = []
     offset = first
     try:
         for row in _read_rows(store, fragment, _COLUMNS, first, count):
-            found += _check_row(row, also)
+            damages += _check_row(row, also)
             offset += 1
     except StoreError:
         for single in range(offset, first + count):
-            found += _check_single(store, fragment, single, also)
-    return found
+            damages += _check_single(store, fragment, single, also)
+    return damages
 
 
 def _read_rows(
@@ -198,28 +198,28 @@ def _damage_of(row: Mapping[str, Any], problems: list[str]) -> Damage:
 
 def _json_object(row: Mapping[str, Any], column: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(row[column])
+        value = json.loads(row[column])
     except (KeyError, ValueError, TypeError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _find_duplicates(store: LanceReader) -> list[Damage]:
     """Return every row except the newest attempt of each id that has several rows."""
     best: dict[str, tuple[int, int]] = {}
-    found: list[Damage] = []
+    older_rows: list[Damage] = []
     try:
         for batch in store.row_numbers([KEY, "attempt"], ID_BATCH_ROWS):
             for row in batch.to_pylist():
                 key, here = row[KEY], (row["attempt"] or 0, row["_rowid"])
                 if key in best:
                     _, older = min(best[key], here)
-                    found.append(Damage(key, ("stored more than once",), older, duplicate=True))
+                    older_rows.append(Damage(key, ("stored more than once",), older, duplicate=True))
                 best[key] = max(best.get(key, here), here)
     except StoreError:
         # A file that can't be read is in the verdict already.
-        return found
-    return found
+        return older_rows
+    return older_rows
 
 
 def delete_damaged(store: LanceStore, verdict: Verdict) -> int:

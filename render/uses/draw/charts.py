@@ -13,7 +13,7 @@ from typing import NamedTuple
 from diorama.render.store.analysis.stats import Distribution, Key, Stats
 from diorama.render.uses.draw.canvas import Bitmap, Canvas, Point, Svg
 from diorama.render.uses.draw.typography import FAINT, INK, fitting, font
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 
 _GRID = "#e3e6e9"
 # Okabe and Ito's palette, which color-blind readers can distinguish, ordered by contrast.

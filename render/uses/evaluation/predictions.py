@@ -21,8 +21,7 @@ from typing import IO, NamedTuple
 import pyarrow as pa
 
 from diorama.render.uses.items.scores import Entry
-from diorama.scene_specs.errors import UsageError, spec_error
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import UsageError, counted, spec_error
 from diorama.scene_specs.language.diagnostics import did_you_mean, preview_json
 from diorama.scene_specs.tasks.answer_rule import answer_of
 

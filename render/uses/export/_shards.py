@@ -22,7 +22,7 @@ from diorama.render.uses.io.atomic_output import below
 from diorama.render.uses.io.written_files import WrittenShard
 from diorama.render.uses.items.scores import items_maker
 from diorama.scene_specs.errors import ConflictError, StoreError
-from diorama.scene_specs.files.writing import atomic_path
+from diorama.scene_specs.files.atomic import atomic_path
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.exporting.layouts import split_of
 

@@ -22,8 +22,8 @@ from diorama.render.uses.io.atomic_output import output_lock
 from diorama.render.uses.io.written_files import WrittenFiles
 from diorama.render.uses.items.scores import GUESSERS, LEAST, guessed
 from diorama.render.uses.items.stress import table as learners_table
-from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.files.tables import counted, markdown_table
+from diorama.scene_specs.errors import UsageError, counted
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.files.writing import indented_json
 
 # The file that tells that a folder was exported with --about (`is_published`); written first.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from diorama.render.store import open_at, open_store
-from diorama.render.store.episode_store import check_splits, condition
+from diorama.render.store.selection import check_splits, condition
 from diorama.render.uses.export import format_of
 from diorama.render.uses.export.about import read_about
 from diorama.render.uses.export.protocol import ExportOptions, ExportReport

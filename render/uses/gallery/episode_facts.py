@@ -13,7 +13,7 @@ from typing import Any
 
 from diorama.render.uses.draw.overlay import color_of
 from diorama.render.uses.items.image_views import store_views
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import refuse_links
-from diorama.scene_specs.files.writing import write_atomic
 
 
 class FileConflictError(Exception):

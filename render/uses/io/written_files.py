@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, ids_filter
 from diorama.render.uses.io.atomic_output import below
 from diorama.scene_specs.errors import ConflictError
-from diorama.scene_specs.files.writing import atomic_path, write_atomic
+from diorama.scene_specs.files.atomic import atomic_path, write_atomic
 
 _log = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from zlib import crc32
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection, chosen_ids, iter_valid_records, listed
 from diorama.render.uses.items.image_views import store_views
-from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.tables import counted, markdown_table
+from diorama.scene_specs.errors import StoreError, UsageError, counted
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.model.look import PLAIN
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.items import Item, item_id, items_of, look_of, source_of_id

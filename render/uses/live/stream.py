@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.run.commit import Committer
-from diorama.render.run.feed import FORKED, Feed
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
@@ -38,8 +37,8 @@ from diorama.render.store import open_or_create
 from diorama.render.store.rows import decode, record_of
 from diorama.render.store.selection import Selection
 from diorama.render.uses.items.scores import items_maker
-from diorama.scene_specs.errors import RenderError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.render.uses.live.feed import FORKED, Feed
+from diorama.scene_specs.errors import RenderError, UsageError, counted
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.spec import EpisodeData, spec_text
@@ -122,16 +121,16 @@ class LiveItem(Item):
 
 def _generate_block(blocks: Blocks, number: int) -> Future[list[EpisodeData]]:
     """Generate a block in a thread that does not keep Python from ending; some benchmarks need half a minute."""
-    found = Future[list[EpisodeData]]()
+    specs = Future[list[EpisodeData]]()
 
     def generate() -> None:
         try:
-            found.set_result(blocks.block(number))
+            specs.set_result(blocks.block(number))
         except BaseException as error:
-            found.set_exception(error)
+            specs.set_exception(error)
 
     threading.Thread(target=generate, daemon=True).start()
-    return found
+    return specs
 
 
 def _tasks(options: LiveOptions, first: int) -> Iterator[Task | None]:

@@ -19,7 +19,8 @@ from diorama.render.annotations.compare import Comparison, ImageComparison, comp
 from diorama.render.uses.draw.comparison_strip import comparison_strip, difference_picture
 from diorama.render.uses.draw.overlay import overlay
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.files.writing import atomic_path, report_write_errors
+from diorama.scene_specs.files.atomic import atomic_path
+from diorama.scene_specs.files.writing import report_write_errors
 from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView

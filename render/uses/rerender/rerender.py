@@ -27,8 +27,7 @@ from diorama.render.uses.rerender.output_files import (
 )
 from diorama.render.uses.rerender.request import EpisodeRequest
 from diorama.render.uses.rerender.separate_process import run_within
-from diorama.scene_specs.errors import ConflictError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import ConflictError, counted
 from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
 from diorama.scene_specs.model.scene import Scene
 

@@ -14,8 +14,7 @@ from diorama.scene_specs.benchmarks.icca.game import new_game
 from diorama.scene_specs.benchmarks.icca.game_folders import table_text, write_game
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.benchmarks.icca.verify import pictures_of_record, verify_record
-from diorama.scene_specs.errors import Diagnostic, SpecError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import Diagnostic, SpecError, UsageError, counted
 from diorama.scene_specs.files.writing import create_empty_folder
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.benchmark import Episodes, Series

@@ -47,6 +47,7 @@ from diorama.scene_specs.benchmarks.icca.score import (
 )
 from diorama.scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts, transcripts_of
 from diorama.scene_specs.errors import SpecError, UsageError, spec_error
+from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import read_foreign, read_text
 from diorama.scene_specs.files.writing import (
     GrowingFile,
@@ -55,7 +56,6 @@ from diorama.scene_specs.files.writing import (
     is_stream,
     open_growing,
     report_write_errors,
-    write_atomic,
 )
 from diorama.scene_specs.tasks.benchmark import Chart, Result, Series
 from diorama.scene_specs.tasks.chat import ModelOpener, in_parallel, load_object

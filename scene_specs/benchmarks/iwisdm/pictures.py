@@ -20,10 +20,10 @@ from pathlib import Path
 
 from diorama.scene_specs.benchmarks.iwisdm import Pictures
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PICTURE, VIEW_ANGLES, Stimuli
-from diorama.scene_specs.errors import located, spec_error
+from diorama.scene_specs.errors import counted, located, spec_error
+from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import read_foreign, read_text
-from diorama.scene_specs.files.tables import counted
-from diorama.scene_specs.files.writing import report_write_errors, write_atomic
+from diorama.scene_specs.files.writing import report_write_errors
 from diorama.scene_specs.tasks.benchmark import Series
 from diorama.scene_specs.tasks.importing.pictures import MOST_BYTES, read_picture
 

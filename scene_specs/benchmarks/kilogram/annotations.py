@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
-from diorama.scene_specs.errors import Diagnostic
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import Diagnostic, counted
 from diorama.scene_specs.language.diagnostics import preview_json, value_at
 
 _log = logging.getLogger(__name__)

@@ -24,9 +24,8 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import (
 from diorama.scene_specs.benchmarks.kilogram.pieces import Figure, Root2, Tangram, figure_of
 from diorama.scene_specs.benchmarks.kilogram.report import Measured, measure
 from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
-from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.errors import Diagnostic, SpecError, counted, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
-from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.validation import of_form

@@ -10,7 +10,7 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import log_diagnostics
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, games
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 from diorama.scene_specs.model.spec import EpisodeData
 
 _log = logging.getLogger(__name__)

@@ -32,9 +32,9 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import (
     tangram_problems,
     touch,
 )
-from diorama.scene_specs.errors import DioramaError, UsageError
-from diorama.scene_specs.files.tables import counted
-from diorama.scene_specs.files.writing import report_write_errors, write_atomic
+from diorama.scene_specs.errors import DioramaError, UsageError, counted
+from diorama.scene_specs.files.atomic import write_atomic
+from diorama.scene_specs.files.writing import report_write_errors
 from diorama.scene_specs.language.outlines import edges
 from diorama.scene_specs.language.rng import generator, pick, shuffled
 from diorama.scene_specs.tasks.benchmark import Series

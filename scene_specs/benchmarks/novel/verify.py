@@ -7,7 +7,7 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
 from diorama.scene_specs.benchmarks.novel.surface_distance import chamfer
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.spec import EpisodeData

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from diorama.scene_specs.asset_roots import find_asset, package_assets
-from diorama.scene_specs.errors import AssetError, UsageError
+from diorama.scene_specs.errors import AssetError, UsageError, counted
 from diorama.scene_specs.files.foreign import read_foreign
-from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
 

@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from diorama.scene_specs.files.writing import atomic_path
+from diorama.scene_specs.files.atomic import atomic_path
 from diorama.scene_specs.shapes.shapenet.library import Library, source_of
 from diorama.scene_specs.shapes.shapenet.model import VERSION, Model, make_model
 from diorama.scene_specs.shapes.shapenet.sources import Sources

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from diorama.scene_specs.errors import DioramaError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import DioramaError, UsageError, counted
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.tasks.questions.balance import Balance, WordBalance, chances_of
 from diorama.scene_specs.tasks.questions.described_sets import NothingError

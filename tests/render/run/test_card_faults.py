@@ -19,12 +19,13 @@ import pytest
 from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.run import cards, pool
 from diorama.render.run.cards import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
+from diorama.render.run.last_status import read_status, status_text
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool
 from diorama.render.run.slot import QUEUE_SECONDS, Slot
-from diorama.render.run.status import EventLog, read_status
+from diorama.render.run.status import EventLog
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Done, Failure, Ready, Task
 from diorama.render.run.worker_plan import Node, WorkerPlan, plan_workers
@@ -375,7 +376,7 @@ def test_a_gpu_error_costs_a_worker_and_a_broken_card_leaves(farm: Farm) -> None
     kinds = Counter(json.loads(line)["event"] for line in log.read_text().splitlines())
     assert kinds["gpu-left"] == 1
     status = read_status(farm.store)
-    assert status is not None and "1 GPU left the run" in status.line()
+    assert status is not None and "1 GPU left the run" in status_text(status)
 
 
 @pytest.mark.slow

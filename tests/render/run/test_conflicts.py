@@ -104,7 +104,7 @@ def test_after_a_new_start_of_ray_a_runs_own_episodes_are_not_anothers(farm: Far
     assert isinstance(first, Task) and first.episode.id == "a"
     store.put([make_record("a", job=first.key)])
     rest = [task.episode.id for task in late._missing_tasks(store) if isinstance(task, Task)]
-    late._count()
+    late.count_decisions()
     assert (rest, late.summary.skipped, late.summary.todo) == (["b"], 0, 2)
 
 

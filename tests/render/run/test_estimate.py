@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
-from diorama.render.run.estimate import Estimator, Work, predict, remember
+from diorama.render.run.estimate import Estimator, Work, remember
+from diorama.render.run.run_batch import predict
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.shapes.shapenet.loading import cache_folder

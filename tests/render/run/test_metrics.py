@@ -9,11 +9,12 @@ from unittest.mock import Mock
 
 import pytest
 
+from diorama.render.run.last_status import read_status, status_text
 from diorama.render.run.metrics import metrics_text, write_metrics
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool
 from diorama.render.run.slot import Slot
-from diorama.render.run.status import EventLog, Progress, Status, read_status
+from diorama.render.run.status import EventLog, Progress, Status
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Ready
 from diorama.render.run.worker_plan import WorkerPlan
@@ -56,7 +57,7 @@ def test_each_card_has_its_numbers(tmp_path: Path) -> None:
     store, file = str(tmp_path / "a.lance"), tmp_path / "run.prom"
     summary = Summary(todo=9, store=store)
     cards(summary)
-    progress = Progress(summary, 9.0, metrics=lambda status: write_metrics(file, status, summary))
+    progress = Progress(summary, 9.0, on_status=lambda status: write_metrics(file, status, summary))
     progress.tick(2, "running", [(1.0, 5.0)], ["worker 1 (...) has been on episode e1 for 3 min 0 s"])
     found = samples(file.read_text())
     assert [value for _, value in found["diorama_gpu_images_total"]] == [3, 3]
@@ -67,7 +68,7 @@ def test_each_card_has_its_numbers(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) & 0o044, "node exporter is another user"
     status = read_status(store)
     assert status is not None
-    first, second = status.line().splitlines()[1:3]
+    first, second = status_text(status).splitlines()[1:3]
     assert first.startswith("GPU 4 (CUDA Fast, GPU-0, node7): 3 images, ") and second.endswith("images/s, 1 failure")
     assert any(line.startswith("GPU 5 (CUDA Fast, GPU-1, node7): 3 images, ") for line in summary.lines())
     told = summary.as_dict()["gpus"]["GPU 5 (CUDA Fast, GPU-1, node7)"]

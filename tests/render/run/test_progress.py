@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from diorama.render.cli.batch import main
 from diorama.render.cli.command import set_up_logging
 from diorama.render.run import status
-from diorama.render.run.status import Progress, read_status
+from diorama.render.run.last_status import read_status, status_text
+from diorama.render.run.status import Progress
 from diorama.render.run.summary import Summary
 from tests.render.run.conftest import Farm
 
@@ -120,7 +121,7 @@ def test_a_run_that_stalls_does_not_end_soon(clock: Clock, tmp_path: Path, caplo
     assert caplog.records[-1].getMessage().endswith(f"2 workers, {late[0]}")
     found = read_status(store)
     assert found is not None and found.left is None
-    assert found.line().splitlines()[1] == late[0]
+    assert status_text(found).splitlines()[1] == late[0]
 
 
 def test_quiet_and_the_next_command(farm: Farm) -> None:

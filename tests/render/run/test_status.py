@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from diorama.render.cli.batch import main
-from diorama.render.run.status import Status, path_of, read_status
+from diorama.render.run.last_status import is_active, read_status, status_text
+from diorama.render.run.status import Status, path_of
 
 
 def asked(store: str) -> tuple[int, str]:
@@ -47,7 +48,7 @@ def test_a_number_that_another_process_took_over_is_not_the_run(tmp_path: Path) 
     status.born = "1"
     status.write()
     found = read_status(str(tmp_path / "a.lance"))
-    assert found is not None and not found.alive
+    assert found is not None and not is_active(found)
 
 
 def test_remote_stores_have_theirs_in_the_runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +56,7 @@ def test_remote_stores_have_theirs_in_the_runtime_folder(tmp_path: Path, monkeyp
     Status.here("s3://bucket/a.lance", total=7).write()
     assert path_of("s3://bucket/a.lance").parent == tmp_path
     found = read_status("s3://bucket/a.lance")
-    assert found is not None and found.total == 7 and found.alive
+    assert found is not None and found.total == 7 and is_active(found)
     assert read_status("s3://bucket/b.lance") is None
 
 
@@ -72,4 +73,4 @@ def test_what_a_stranger_wrote_into_a_status_does_nothing_to_a_terminal(tmp_path
     store = str(tmp_path / "a.lance")
     path_of(store).write_text(json.dumps({"store": "a\x1b]0;x\x07", "state": "running", "total": 2**53, "done": 1}))
     found = read_status(store)
-    assert found is not None and "\x1b" not in found.line() and "\x07" not in found.line()
+    assert found is not None and "\x1b" not in status_text(found) and "\x07" not in status_text(found)

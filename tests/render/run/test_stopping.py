@@ -18,6 +18,7 @@ from diorama.render.run.batch import Batch
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import RayLostError
+from diorama.render.run.run_batch import run_batch
 from diorama.render.run.stopping import Deadline, Interrupts, job_end, parse_time
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker_plan import Node
@@ -253,7 +254,7 @@ def test_a_shell_left_over_from_a_job_is_told_so(farm: Farm, monkeypatch: pytest
     monkeypatch.setenv("SLURM_JOB_ID", "12")
     monkeypatch.setenv("SLURM_JOB_END_TIME", "1000")
     with pytest.raises(UsageError, match=r"which is over: .*unset SLURM_JOB_ID"):
-        Batch(SpecSource([farm.write("a")]), farm.store, RunOptions(renderer="fake")).run()
+        run_batch(Batch(SpecSource([farm.write("a")]), farm.store, RunOptions(renderer="fake")))
     assert not Path(farm.store).exists()
 
 

@@ -6,8 +6,8 @@ import lance
 import pytest
 
 from diorama.render.store.copying import States, check_together, copy
-from diorama.render.store.episode_store import condition
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.selection import condition
 from diorama.scene_specs.errors import ConflictError, MissingError
 from tests.factories import make_job, make_record
 

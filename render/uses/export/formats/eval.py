@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from diorama.render.uses.export._layouts import ImageExport
 from diorama.render.uses.items.scores import items_maker, no_items
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 from diorama.scene_specs.files.writing import compact_json
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, StreamedJson, Written, image_path

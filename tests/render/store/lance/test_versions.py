@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from diorama.render.store import open_at
 from diorama.render.store.episode_store import PutResult
+from diorama.render.store.lance.history import Change, changes, history
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.render.store.lance.reader import Change, Version, changes
+from diorama.render.store.lance.reader import Version
 from diorama.render.store.rows import encode
 from diorama.scene_specs.errors import StoreError, UsageError
 from tests.factories import make_record
@@ -32,14 +33,14 @@ def test_history_and_the_old_pictures(store: LanceStore) -> None:
     store.put([second])
     store.compact()
     store.delete(["demo/0"])
-    came, replaced, went = store.history("demo/0")
+    came, replaced, went = history(store, "demo/0")
     assert (came.attempt, replaced.attempt, went.present) == (1, 2, False)
     assert came.version < replaced.version < went.version
     assert came.committed <= replaced.committed <= went.committed <= datetime.now(UTC)
     assert open_at(store.url, came.version).get("demo/0") == first
     assert open_at(store.url, replaced.version - 1).get("demo/0") == first
     assert open_at(store.url, replaced.version).get("demo/0") == second
-    assert store.history("never/0") == []
+    assert history(store, "never/0") == []
 
 
 @given(st.lists(st.sampled_from(["", "put", "put", "delete", "other"]), min_size=1, max_size=60))

@@ -22,9 +22,9 @@ import pytest
 import diorama
 from diorama.render.cli.eval import main as eval_main
 from diorama.render.episode.make_record import make_record
-from diorama.render.run.feed import Feed
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.worker import Done, Failure
+from diorama.render.uses.live.feed import Feed
 from diorama.render.uses.live.stream import Live, LiveItem, _tasks
 from diorama.scene_specs.tasks.blocks import BLOCK, Blocks, Source, sources_of
 from tests.marks import slow

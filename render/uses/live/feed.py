@@ -21,14 +21,13 @@ class Feed(Iterator[Task | None]):
         ahead: maximum number of episodes that the caller has not taken.
 
     Attributes:
-        endless: tasks may follow although none is ready.
         hurry: unused; the others are those of a Committer that has nothing to do.
         process: that made the feed, and may use it.
         error: why the loop has ended; None while it runs.
     """
 
     seconds = last_seconds = 0.0
-    unsaved, full, endless = 0, False, True
+    unsaved, full = 0, False
 
     def __init__(self, tasks: Iterator[Task | None], ahead: int) -> None:
         self._tasks, self.ahead, self.process = tasks, ahead, os.getpid()
