@@ -166,14 +166,6 @@ def test_former_names_end_in_a_line_that_says_the_new_one(
     assert expected in done.stderr.splitlines()[-1]
 
 
-def test_folders_of_a_checkout_are_no_modules_of_their_own() -> None:
-    for name in hostile_folder.OURS:
-        done = subprocess.run(
-            [sys.executable, "-c", f"import {name}"], capture_output=True, text=True, timeout=240, check=False, cwd=ROOT
-        )
-        assert f"`{name}` is now `diorama.{name}`; import it by that name" in done.stderr.splitlines()[-1]
-
-
 def test_wheel_names_its_commands_and_license(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
