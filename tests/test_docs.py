@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import click
 import pytest
 from click.testing import CliRunner
+from packaging.version import Version
 
 from diorama.render import __version__
 from diorama.render.compiler import compile_episode
@@ -204,7 +205,10 @@ def test_a_guide_starts_with_a_sentence_about_its_subject(page: Path) -> None:
     assert re.match(r"# [^\n]+\n\n(?!After reading)[A-Z][^\n]+ [^\n]+\n", page.read_text())
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_the_citation_is_of_the_last_release() -> None:
+    """This is that release, or a development version of a later one."""
+    version, date = re.findall(r"^## (\S+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
     citation = (ROOT / "CITATION.cff").read_text()
-    assert f"\nversion: {__version__}\n" in citation
-    assert f"\n## {__version__} - " in (ROOT / "CHANGELOG.md").read_text()
+    assert f'\nversion: {version}\ndate-released: "{date}"\n' in citation
+    assert str(Version(__version__)) == __version__
+    assert __version__ == version or (Version(__version__).is_devrelease and Version(__version__) > Version(version))

@@ -166,14 +166,6 @@ def test_former_names_end_in_a_line_that_says_the_new_one(
     assert expected in done.stderr.splitlines()[-1]
 
 
-def test_folders_of_a_checkout_are_no_modules_of_their_own() -> None:
-    for name in hostile_folder.OURS:
-        done = subprocess.run(
-            [sys.executable, "-c", f"import {name}"], capture_output=True, text=True, timeout=240, check=False, cwd=ROOT
-        )
-        assert f"`{name}` is now `diorama.{name}`; import it by that name" in done.stderr.splitlines()[-1]
-
-
 def test_wheel_names_its_commands_and_license(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -194,7 +186,12 @@ def test_sdist_is_the_whole_source(built: Path) -> None:
     folders = ("diorama", "render", "scene_specs", "assets", "tools", "tests", "docker", "Makefile")
     assert not set(tracked(*folders)) - names
     assert {"pyproject.toml", "README.md", "LICENSE"} <= names
-    assert {"requirements.lock", "requirements-dev.lock", "requirements-cluster.lock"} <= names
+    assert {"requirements.lock", "tools/locks/dev.lock", "tools/locks/cluster.lock"} <= names
+
+
+def test_the_top_of_the_checkout_is_short() -> None:
+    tops = {name.split("/")[0] for name in tracked(".")}
+    assert len({name for name in tops if not name.startswith(".")}) <= 20
 
 
 def test_manifest_agrees_with_the_files() -> None:
@@ -232,7 +229,9 @@ def test_meshes_are_what_their_builder_makes(tmp_path: Path) -> None:
                 assert new.read(member) == old.read(member), f"{path.name}: {member}"
 
 
-@pytest.mark.parametrize("lock", [f"requirements{name}.lock" for name in ("", "-reading", "-dev", "-cluster", "-docs")])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", *(f"tools/locks/{name}.lock" for name in ("reading", "dev", "cluster", "docs"))]
+)
 def test_lock_is_complete_and_names_no_index(lock: str) -> None:
     text = (ROOT / lock).read_text("utf-8")
     assert "://" not in text
@@ -245,7 +244,7 @@ def test_lock_is_complete_and_names_no_index(lock: str) -> None:
 
 def test_lock_names_extras() -> None:
     """Older versions of pip take `coverage[toml]` for a package that the line `coverage==1` does not pin."""
-    text = (ROOT / "requirements-dev.lock").read_text("utf-8")
+    text = (ROOT / "tools/locks/dev.lock").read_text("utf-8")
     locked = dict(re.findall(r"^([a-z0-9-]+)(\S*)==", text, re.MULTILINE))
     for distribution in distributions():
         for line in distribution.requires or ():
@@ -259,7 +258,7 @@ def test_lock_names_extras() -> None:
 def test_who_only_reads_installs_neither_blender_nor_ray() -> None:
     pins = [
         set(re.findall(r"^([a-z0-9-]+)==", (ROOT / name).read_text("utf-8"), re.MULTILINE))
-        for name in ("requirements.lock", "requirements-reading.lock")
+        for name in ("requirements.lock", "tools/locks/reading.lock")
     ]
     assert {"bpy", "ray"} <= pins[0] - pins[1] and pins[1] < pins[0]
 
@@ -267,7 +266,7 @@ def test_who_only_reads_installs_neither_blender_nor_ray() -> None:
 def test_lock_for_tests_is_what_users_run_and_more() -> None:
     pins = [
         set(re.findall(r"^([a-z0-9-]+==\S+)", (ROOT / name).read_text("utf-8"), re.MULTILINE))
-        for name in ("requirements.lock", "requirements-dev.lock")
+        for name in ("requirements.lock", "tools/locks/dev.lock")
     ]
     assert pins[0] < pins[1]
 

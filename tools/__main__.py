@@ -1,10 +1,10 @@
 """Run a tool for developers of Diorama: `python -m tools NAME [options]`; without a name, list the tools.
 
-A tool is a module or package in this folder, or beside the tests whose files it works on, with a function
-`main(options)` that returns an exit code (None counts as 0). Its function `add_options(parser)`, if there is one,
-declares the options; the module's docstring is the help text, and `RESUMES = True` means that an interrupted run
-continues. Exit codes of all tools: 2 for wrong options and unreadable or unwritable files, 130 after Ctrl-C; each tool
-documents the others.
+A tool is a module or package in this folder or in one of its rooms (`measuring`: what something costs; `claims`: what
+backs a figure of the docs), or beside the tests whose files it works on, with a function `main(options)` that returns
+an exit code (None counts as 0). Its function `add_options(parser)`, if there is one, declares the options; the module's
+docstring is the help text, and `RESUMES = True` means that an interrupted run continues. Exit codes of all tools: 2 for
+wrong options and unreadable or unwritable files, 130 after Ctrl-C; each tool documents the others.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _IN_TESTS = {
 
 def tool_files() -> dict[str, Path]:
     """Map the name of each tool to its file. Nothing is imported: some tools need Blender or Ray."""
-    files = sorted(FOLDER.rglob("[!_]*.py")) + sorted(FOLDER.glob("*/__init__.py"))
-    modules = {_module(path): path for path in files if _MAIN.search(path.read_text("utf-8"))}
-    found = {"-".join(name.split(".")[1:]).replace("_", "-"): path for name, path in modules.items()}
-    return dict(sorted({**found, **{name: FOLDER.parent / "tests" / path for name, path in _IN_TESTS.items()}}.items()))
+    files = sorted(FOLDER.rglob("[!_]*.py")) + sorted(FOLDER.glob("*/**/__init__.py"))
+    tools = {_module(path).rpartition(".")[2]: path for path in files if _MAIN.search(path.read_text("utf-8"))}
+    tools |= {name: FOLDER.parent / "tests" / path for name, path in _IN_TESTS.items()}
+    return {name.replace("_", "-"): path for name, path in sorted(tools.items())}
 
 
 def _module(path: Path) -> str:

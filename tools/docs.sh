@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 venv=.venv-docs
-lock=requirements-docs.lock
+lock=tools/locks/docs.lock
 python=${DIORAMA_VENV:-.venv}/bin/python
 
 if ! cmp --silent "$lock" "$venv/installed.lock"; then

@@ -11,8 +11,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root"
 readers=${1:-}
 case $readers in
-  "") venv=${DIORAMA_VENV:-.venv} lock=requirements-dev.lock sizes="0.6 GB to fetch, 1.8 GB on disk" most=2400 ;;
-  readers) venv=.venv-readers lock=requirements-readers.lock sizes="1.6 GB to fetch, 4.8 GB on disk" most=3200 ;;
+  "") venv=${DIORAMA_VENV:-.venv} lock=tools/locks/dev.lock sizes="0.6 GB to fetch, 1.8 GB on disk" most=2400 ;;
+  readers) venv=.venv-readers lock=tools/locks/readers.lock sizes="1.6 GB to fetch, 4.8 GB on disk" most=3200 ;;
   *) echo "setup: unknown environment '$readers'; there are: readers, and that without a name" >&2; exit 2 ;;
 esac
 mark=$venv/diorama-setup # exists: this folder is ours to remove; holds the wanted stamp: it is whole
@@ -212,11 +212,11 @@ fetch_axe() {
 add_readers() {
   say "installing a server for stores on S3, then PyTorch"
   new_venv "$venv/moto" "$venv/bin/python"
-  most=150 into=$venv/moto install "moto" --only-binary :all: --require-hashes -r requirements-moto.lock
+  most=150 into=$venv/moto install "moto" --only-binary :all: --require-hashes -r tools/locks/moto.lock
   say "installing Inspect AI, lmms-eval and mlcroissant"
   new_venv "$venv/harness" "$venv/bin/python"
   # Without dependencies: the lock leaves out PyTorch, which is found here.
-  most=1900 into=$venv/harness install "them" --no-deps --require-hashes -r requirements-harness.lock
+  most=1900 into=$venv/harness install "them" --no-deps --require-hashes -r tools/locks/harness.lock
   "$venv/bin/python" -c 'import site; print(*site.getsitepackages())' >"$venv"/harness/lib/python3.11/site-packages/torch.pth
   # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
   if timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep '"name": "nvidia-' >"$log"; then
@@ -242,7 +242,7 @@ trap 'exit 143' TERM HUP
 
 # An environment made elsewhere, or from another lock, is not this one.
 stamp="$(cksum <"$lock") $root"
-if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cat requirements-{moto,harness}.lock | cksum)"; fi
+if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cat tools/locks/{moto,harness}.lock | cksum)"; fi
 if is_whole; then
   python=$venv/bin/python
 else

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 
 from diorama.render.cli import options as opt
-from diorama.render.cli.command import DioramaCommand, DioramaGroup
+from diorama.render.cli.command import DioramaCommand, DioramaGroup, log
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
 from diorama.render.cli.plugin_help import class_keyword
 from diorama.scene_specs.errors import PluginError, SpecError, UsageError
@@ -46,7 +46,10 @@ _ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers"
 
 
 def names() -> dict[str, tuple[str, str]]:
-    """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none."""
+    """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none.
+
+    A benchmark's own name has the class "options". Others are short names, which version 0.3 no longer has.
+    """
     registered = plugins("benchmarks")
     listed = [
         (text, owner, below)
@@ -107,11 +110,13 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:
-    """The command of a model. long_name: another name of the same command, for the help."""
+    """The command of a model. long_name: what to call instead, if `name` is a short name."""
     from diorama.scene_specs.tasks.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
+        if long_name:
+            log.warning("`render-specs %s` is now `%s`; version 0.3 has only the new name", name, long_name)
         added = {key: values.pop(key, None) for key in ("as_json", *_ADDED) if key not in model.model_fields}
         given = {key: value for key, value in values.items() if opt.is_given(ctx, key)}
         if issubclass(model, StoreCommand):
@@ -128,9 +133,6 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
     params = [parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
     help = cleandoc(model.__doc__ or "")
-    if long_name:
-        first, _, rest = help.partition("\n\n")
-        help = f"{first}\n\nSame as `{long_name}`; use either.\n\n{rest}"
     return click.command(name, DioramaCommand, params=params, help=help, epilog=epilog)(callback)
 
 
@@ -158,6 +160,7 @@ def parameter(name: str, field: FieldInfo) -> click.Parameter:
         return click.Argument([name], type=value_type, nargs=nargs, required=field.is_required(), metavar=metavar)
     declared = [str(extra.get("name", f"--{name.replace('_', '-')}")), name]
     more: dict[str, Any] = {"help": field.description, "metavar": metavar, "required": field.is_required()}
+    more["hidden"] = "leaves" in extra
     if "environment" in extra:
         callback = opt.set_environment(str(extra["environment"]))
         more |= {"is_eager": True, "expose_value": False, "callback": callback}

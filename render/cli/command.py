@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import click
+from click.core import ParameterSource
 
 from diorama.render import __version__
 from diorama.scene_specs.errors import DioramaError, UsageError, counted
@@ -195,7 +196,14 @@ class DioramaCommand(click.Command):
             return super().make_context(*args, **{**settings, **extra})
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Invoke the command; exit with the code of the error that it raises."""
+        """Invoke the command; exit with the code of the error that it raises.
+
+        Hidden options are those that version 0.3 no longer has.
+        """
+        for param in self.params:
+            hidden = isinstance(param, click.Option) and param.hidden
+            if hidden and ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
+                log.warning("version 0.3 has no %s; it uses the default", param.opts[0])
         with _reporting(), redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
             return super().invoke(ctx)
 
@@ -230,11 +238,11 @@ class DioramaGroup(DioramaCommand, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand; for an unknown one, suggest the nearest, also of those that are imported on demand."""
-        names = self.list_commands(ctx)
-        if args[0] not in names and not args[0].startswith("-"):
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             from diorama.scene_specs.language.diagnostics import did_you_mean
 
-            ctx.fail(f"unknown command {args[0]!r}; {did_you_mean(args[0], names) or '--help lists all'}")
+            hint = did_you_mean(args[0], self.list_commands(ctx)) or "--help lists all"
+            ctx.fail(f"unknown command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -30,8 +30,8 @@ class _SpecsGroup(DioramaGroup):
     """Commands of this file, and those of benchmarks, which are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return all names, sorted."""
-        return sorted({*self.commands, *benchmarks.names()})
+        """Return all names but short ones, sorted."""
+        return sorted({*self.commands, *plugins("benchmarks")})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return the command with this name.
@@ -44,7 +44,7 @@ class _SpecsGroup(DioramaGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands; imports no benchmark."""
         # If one can't be read, the command itself reports what is wrong with it.
-        rows = {name: summary(plugins("benchmarks")[of], below) for name, (of, below) in benchmarks.names().items()}
+        rows = {name: summary(benchmark, "options") for name, benchmark in plugins("benchmarks").items()}
         rows |= {name: command.get_short_help_str(60) for name, command in self.commands.items()}
         with formatter.section("Commands"):
             formatter.write_dl(sorted(rows.items()))

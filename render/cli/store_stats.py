@@ -10,7 +10,7 @@ import click
 
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
-from diorama.render.cli.output import print_json, progress_bar
+from diorama.render.cli.output import print_json, progress_bar, write_text
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.tables import text_table
 
@@ -31,7 +31,7 @@ _MAX_LINES = 4
     type=click.Choice(["benchmark", "task", "split", "profile"]),
     help="Show a column per benchmark, task, split or profile.  [default: all episodes together]",
 )
-@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart into this .png or .svg file.")
+@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart into this .svg file.")
 @opt.where
 @opt.at
 @opt.as_json
@@ -44,15 +44,15 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
 
     Examples:
       render-store stats scenes.lance --by split
-      render-store stats scenes.lance --where "split = 'val'" --out stats.png
+      render-store stats scenes.lance --where "split = 'val'" --out stats.svg
     """
-    if out is not None and out.suffix.lower() not in (".png", ".svg"):
-        raise UsageError(f"--out {out}: name a .png or .svg file")
+    if out is not None and out.suffix.lower() != ".svg":
+        raise UsageError(f"--out {out}: name an .svg file")
     from diorama.render.store.analysis.stats import gather
 
     if out is not None:
-        from diorama.render.uses.draw.charts import save_charts
-        from diorama.render.uses.rerender.output_files import Files, check_writable
+        from diorama.render.uses.draw.charts import bar_charts
+        from diorama.render.uses.rerender.output_files import check_writable
 
         check_writable(out)
     store = opt.open_reader(url, at)
@@ -60,8 +60,7 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
         statistics = gather(store, where, by, progress)
     if out is not None:
         title = Path(url).name + (f" where {where}" if where else "")
-        is_svg = out.suffix.lower() == ".svg"
-        Files(None).save(out, lambda part: save_charts(statistics, title, part, is_svg))
+        write_text(out, bar_charts(statistics, title))
     if as_json:
         print_json({"store": url, "version": store.version, "where": where, **statistics.as_dict()}, ascii_only=False)
         return

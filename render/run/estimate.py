@@ -26,7 +26,7 @@ from diorama.scene_specs.shapes.shapenet.loading import cache_folder
 _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1
 # Share of the image that the rectangles around objects fill, in the mean of MEWL's images.
 _RECTANGLES = 0.11
-# Share of the image that one glass object fills, in the mean of crowds of eight (tools/bench_scaling.py).
+# Share of the image that one glass object fills, in the mean of crowds of eight (tools/measuring/bench_scaling.py).
 _GLASS_SHARE = 0.02
 # Older measurements count half once there is this much of newer ones, in cost.
 _MEMORY = 600.0

@@ -53,7 +53,8 @@ def option(default: Any, description: str, ge: float | None = None, le: float | 
         le: greatest number.
         extra: `metavar`: placeholder of the value. `name`: such as "--set", if it differs from the field. `path`:
             "file", "folder" or "any", if the path must exist. `environment`: variable that the option sets until the
-            command ends. `group`: title of this option, and of those that follow it, in the help.
+            command ends. `group`: title of this option, and of those that follow it, in the help. `leaves`: version
+            that no longer has the option; until then, the help leaves it out, and its use is warned about.
     """
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={**extra})
 
@@ -78,8 +79,8 @@ class Command(BaseModel):
         writes: options that the command line adds, "out" and "json".
         check: see SpecsCommand.
         text: see Report.
-        short_name: `render-specs SHORT_NAME` does the same as `render-specs NAME COMMAND`. It has to be a text in the
-            head of the class, because the list of commands is read from the source.
+        short_name: `render-specs SHORT_NAME` warns and does the same as `render-specs NAME COMMAND`, until version
+            0.3. It has to be a text in the head of the class, because the names are read from the source.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -41,8 +41,8 @@ from tests import factories
 from tests.scene_specs.benchmarks.icca import pieces
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 from tests.scene_specs.benchmarks.malevic.published_files import published
+from tools.claims.published import without_warnings
 from tools.programs import positive
-from tools.published import without_warnings
 
 HEAD = ("benchmark", "invented", "refused", "clean", "refused clean", "passed")
 # Changed numbers differ by more than the rounding of published files.

@@ -19,7 +19,7 @@ from tests.scene_specs.shapes.shapenet.trees import Tree, obj
     [
         (("render-specs", "check", "FILE"), "a.json"),
         (("render-specs", "check", "FILE"), "a.jsonl"),
-        (("render-specs", "drawings", "FOLDER", "--strict"), "page1-0.svg"),
+        (("render-specs", "kilogram", "drawings", "FOLDER", "--strict"), "page1-0.svg"),
         (("render-specs", "kilogram", "--data", "FOLDER", "--count", "1"), "dense.json"),
         (("render-specs", "import", "FILE"), "CLEVR_val_scenes.json"),
         (("render-specs", "icca", "score", "FILE"), "played.jsonl"),

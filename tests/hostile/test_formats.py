@@ -137,7 +137,7 @@ def test_a_hint_among_many_names_takes_a_moment() -> None:
 def test_a_folder_of_many_files_is_read(tmp_path: Path) -> None:
     for number in range(100_000):
         (tmp_path / f"{number}.svg").touch()
-    done = run_bounded("render-specs", "drawings", tmp_path, "--strict")
+    done = run_bounded("render-specs", "kilogram", "drawings", tmp_path, "--strict")
     assert done.code == 2
     assert done.peak < 2000
 
@@ -169,7 +169,8 @@ def test_names_of_files_are_escaped(tmp_path: Path) -> None:
     (folder / "a\x1b]0;owned\x07\nerror: b.svg").write_text("<svg")
     (folder / "a\x1b]0;owned\x07\nerror: b.json").write_text("{")
     path = str(folder / "a\x1b]0;owned\x07\nerror: b.json")
-    for words in (("check", path), ("import", path), ("drawings", str(folder), "--strict"), ("naming", path),
+    drawings = ("kilogram", "drawings", str(folder), "--strict")
+    for words in (("check", path), ("import", path), drawings, ("kilogram", "naming", path),
                   ("icca", "score", path), ("iwisdm", "--count", "1", "--config", path)):  # fmt: skip
         done = run_bounded("render-specs", *words)
         assert done.code == 2, (words, done.err)

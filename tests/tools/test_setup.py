@@ -23,11 +23,11 @@ NEEDED = (
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A folder with the script and a lock that nothing could be installed from."""
-    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/locks").mkdir(parents=True)
     (tmp_path / "diorama").mkdir()
     shutil.copy(ROOT / "tools/setup.sh", tmp_path / "tools")
     for name in ("dev", "readers", "moto", "harness"):
-        (tmp_path / f"requirements-{name}.lock").write_text("nothing==0\n", "utf-8")
+        (tmp_path / f"tools/locks/{name}.lock").write_text("nothing==0\n", "utf-8")
     return tmp_path
 
 
@@ -149,7 +149,7 @@ def test_uv_brings_python_and_makes_the_environment(checkout: Path, programs: Pa
         ["pip", "install"],
         ["pip", "install"],
     ]
-    assert "--require-hashes -r requirements-dev.lock" in calls.read_text("utf-8")
+    assert "--require-hashes -r tools/locks/dev.lock" in calls.read_text("utf-8")
     assert ".venv is ready" in done.stderr
     # Whole: nothing is done again.
     assert run_setup(checkout, PYTHON="", **environment).returncode == 0
@@ -214,7 +214,7 @@ def readers(checkout: Path) -> dict[str, str]:
     tools = checkout / "bin"
     tools.mkdir()
     venv = f'venv) mkdir -p "${{@: -1}}/bin"; ln -s {sys.executable} "${{@: -1}}/bin/python" ;;'
-    uv = f"case $1 in {venv} pip) [[ $* != *requirements-moto* ]] ;; esac"
+    uv = f"case $1 in {venv} pip) [[ $* != *moto.lock* ]] ;; esac"
     for name, text in {"uv": uv, "npm": "", "chromium": ""}.items():
         (tools / name).write_text(f"#!/usr/bin/env bash\n{text}\n", "utf-8")
         (tools / name).chmod(0o755)

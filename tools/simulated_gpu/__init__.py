@@ -67,7 +67,7 @@ def installed(lock: str) -> Path:
     path = ROOT / lock
     # The lock names other versions for other Pythons.
     digest = hashlib.sha256(path.read_bytes() + sys.version.encode()).hexdigest()[:16]
-    target = cache_folder() / f"{path.stem.removeprefix('requirements-')}-{digest}"
+    target = cache_folder() / f"{path.stem}-{digest}"
     if not target.is_dir():
         log.info("installing %s into %s", lock, target)
         uv = shutil.which("uv")
@@ -81,7 +81,7 @@ def installed(lock: str) -> Path:
 SOURCES = Path(__file__).parent
 _DRIVER = ("driver.c", "faults.c", "nvml.c", "textures.c")
 _C_OPTIONS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden")
-_OPENCL = "requirements-opencl.lock"
+_OPENCL = "tools/locks/opencl.lock"
 _LIBRARY = ("-shared", "-fPIC", "-o")
 
 
@@ -90,7 +90,7 @@ def c_compiler() -> list[str]:
     for name in ("gcc", "cc", "clang"):
         if shutil.which(name):
             return [name]
-    (zig,) = installed("requirements-ziglang.lock").rglob("ziglang/zig")
+    (zig,) = installed("tools/locks/ziglang.lock").rglob("ziglang/zig")
     return [str(zig), "cc"]
 
 

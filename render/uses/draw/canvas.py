@@ -1,19 +1,13 @@
-"""Drawings as SVG text or as pixels. `Svg` escapes all text of specs and stores."""
+"""Drawings as SVG text. `Svg` escapes all text of specs and stores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from PIL import Image, ImageDraw
-
-from diorama.render.uses.draw.typography import PAPER, font, printable
+from diorama.render.uses.draw.typography import PAPER, printable
 
 Point = tuple[float, float]
-# Letters and edges of a bitmap stay sharp on dense screens.
-_BITMAP_SCALE = 2
-_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
 def _number(value: float) -> str:
@@ -85,42 +79,3 @@ class Svg:
         box = f'viewBox="0 0 {_number(self.width)} {_number(self.height)}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img" font-family="sans-serif">'
         return "\n".join([head, f"<title>{escape(printable(self._title))}</title>", *self._parts, "</svg>"]) + "\n"
-
-    def save(self, path: Path) -> None:
-        """Write an SVG file."""
-        path.write_text(self.markup(), encoding="utf-8")
-
-
-class Bitmap:
-    """The part of `Svg` that bar charts need, as a PNG of 2 x 2 pixels per unit; colors as #rrggbb."""
-
-    def __init__(self, width: float, height: float) -> None:
-        self._picture = Image.new("RGB", (round(width * _BITMAP_SCALE), round(height * _BITMAP_SCALE)), PAPER)
-        self._draw = ImageDraw.Draw(self._picture)
-
-    def rect(self, x: float, y: float, width: float, height: float, *, fill: str) -> None:
-        """Draw a filled rectangle, given its top left corner."""
-        left, top, right, bottom = (round(value * _BITMAP_SCALE) for value in (x, y, x + width, y + height))
-        if right > left and bottom > top:
-            self._draw.rectangle((left, top, right - 1, bottom - 1), fill=fill)
-
-    def line(self, start: Point, end: Point, *, stroke: str) -> None:
-        """Draw a thin straight line."""
-        self._draw.line(
-            [(x * _BITMAP_SCALE, y * _BITMAP_SCALE) for x, y in (start, end)], fill=stroke, width=_BITMAP_SCALE
-        )
-
-    def text(self, at: Point, text: str, size: float = 12, *, fill: str, text_anchor: str = "start") -> None:
-        """Draw one line of text with its baseline at `at`."""
-        origin = (at[0] * _BITMAP_SCALE, at[1] * _BITMAP_SCALE)
-        self._draw.text(
-            origin, printable(text), fill=fill, font=font(round(size * _BITMAP_SCALE)), anchor=_ANCHORS[text_anchor]
-        )
-
-    def save(self, path: Path) -> None:
-        """Write a PNG."""
-        self._picture.save(path, format="PNG")
-
-
-# Both draw rectangles, lines and text.
-Canvas = Svg | Bitmap

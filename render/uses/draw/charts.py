@@ -1,4 +1,4 @@
-"""Charts: distributions of a store as bars (SVG or PNG), and measures by group as lines with intervals (SVG)."""
+"""Charts as SVG: distributions of a store as bars, and measures by group as lines with intervals."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from diorama.render.store.analysis.stats import Distribution, Key, Stats
-from diorama.render.uses.draw.canvas import Bitmap, Canvas, Point, Svg
+from diorama.render.uses.draw.canvas import Point, Svg
 from diorama.render.uses.draw.typography import FAINT, INK, fitting, font
 from diorama.scene_specs.errors import counted
 
@@ -48,7 +47,7 @@ class Axes(NamedTuple):
         """The y coordinate of a value."""
         return self.y + self.height * (1 - value / self.top)
 
-    def draw(self, page: Canvas) -> None:
+    def draw(self, page: Svg) -> None:
         """Draw five horizontal lines with their values at the left."""
         for part in range(5):
             level = self.level(self.top * part / 4)
@@ -66,22 +65,18 @@ def axis_top(value: float) -> float:
     return next((step * scale for step in (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8) if value <= step * scale), 10 * scale)
 
 
-def save_charts(stats: Stats, title: str, path: Path, svg: bool) -> None:
-    """Draw all distributions that have values.
-
-    Args:
-        svg: whether to write SVG instead of PNG; the suffix of `path` does not matter.
-    """
+def bar_charts(stats: Stats, title: str) -> str:
+    """Draw all distributions that have values, as SVG."""
     shown = [item for item in stats.distributions.values() if item.counts]
     groups = shown_groups(stats)
     columns = min(_BAR_COLUMNS, max(len(shown), 1))
     width, height = columns * _BAR_WIDTH, _BAR_HEAD + math.ceil(len(shown) / columns) * _BAR_HEIGHT
-    page: Canvas = Svg(width, height, title) if svg else Bitmap(width, height)
+    page = Svg(width, height, title)
     _draw_bars_head(page, stats, title, groups, width)
     for number, item in enumerate(shown):
         at = (number % columns * _BAR_WIDTH, _BAR_HEAD + number // columns * _BAR_HEIGHT)
         _bar_chart(page, item, groups, at)
-    page.save(path)
+    return page.markup()
 
 
 def shown_groups(stats: Stats) -> list[str]:
@@ -113,7 +108,7 @@ def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
     return [(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]), part) for part in parts]
 
 
-def _draw_bars_head(page: Canvas, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
+def _draw_bars_head(page: Svg, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
     page.text((14, 24), fitting(title, width - 28, font(17)), 17, fill=INK)
     total = [sum(counts.values()) for counts in (stats.episodes, stats.images, stats.objects)]
     text = ", ".join(counted(number, noun) for number, noun in zip(total, ("episode", "image", "object"), strict=True))
@@ -129,7 +124,7 @@ def _draw_bars_head(page: Canvas, stats: Stats, title: str, groups: Sequence[str
         x += 30 + font(12).getlength(name)
 
 
-def _bar_chart(page: Canvas, item: Distribution, groups: Sequence[str], at: Point) -> None:
+def _bar_chart(page: Svg, item: Distribution, groups: Sequence[str], at: Point) -> None:
     for number, line in enumerate(textwrap.wrap(item.of, 62)[:2]):
         page.text((at[0] + 14, at[1] + 20 + 14 * number), line, 12, fill=INK)
     counts = merged(item, groups)
@@ -152,7 +147,7 @@ def _bar_chart(page: Canvas, item: Distribution, groups: Sequence[str], at: Poin
     _bar_labels(page, [label for label, _ in labeled], item.kind == "bins", (axes.x, bottom), slot)
 
 
-def _bar_labels(page: Canvas, labels: Sequence[str], bins: bool, at: Point, slot: float) -> None:
+def _bar_labels(page: Svg, labels: Sequence[str], bins: bool, at: Point, slot: float) -> None:
     """Label the bars, or the edges of bins. Long labels alternate between two or three rows."""
     if bins:
         for number in range(0, len(labels) + 1, 4):

@@ -20,12 +20,12 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from importlib import resources
 from itertools import chain
 from pathlib import Path
+from string import Template
 from typing import Any
-
-from jinja2 import Environment, StrictUndefined
 
 from diorama.render import __version__
 from diorama.render.store.rows import finite_json
@@ -138,6 +138,11 @@ WORDS = ("benchmark", "task", "split", "profile", "stage")
 SETS = ("shape", "color", "material", "checks")
 VALUES = ("id", "key", "images", "objects", "visible", "seconds", "created")
 _SITE = resources.files("diorama.render.uses.gallery") / "site"
+# In the order in which the page loads them.
+_SCRIPTS = (
+    *("base.js", "data.js", "search.js", "list.js", "masks.js", "picture.js", "tree.js", "about.js", "task.js"),
+    *("pair.js", "episode.js", "keys.js", "main.js"),
+)
 
 
 def _new_numbering() -> defaultdict[str, int]:
@@ -175,11 +180,18 @@ def write_index(written: WrittenFiles, rows: Sequence[str], facts: dict[str, Any
 
 
 def _page_html(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) -> str:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((_SITE / "index.html.j2").read_text("utf-8"))
     # A browser that has cached the scripts of an older gallery must load the new ones.
-    marks = {Path(name).name: hashlib.sha256(content).hexdigest()[:8] for name, content in static.items()}
-    return template.render(title=facts["title"], static=marks, data=data, version=__version__)
+    urls = {Path(name).name: f"{name}?{hashlib.sha256(content).hexdigest()[:8]}" for name, content in static.items()}
+    scripts = [*(urls[name] for name in _SCRIPTS), *data]
+    page = Template((_SITE / "index.html").read_text("utf-8").removesuffix("\n"))
+    return page.substitute(
+        version=__version__,
+        # These references for quotes are in the pages of older galleries.
+        title=escape(facts["title"], quote=False).replace("'", "&#39;").replace('"', "&#34;"),
+        icon=urls["icon.svg"],
+        style=urls["gallery.css"],
+        scripts="\n".join(f'<script defer src="{url}"></script>' for url in scripts),
+    )
 
 
 def _script_files(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

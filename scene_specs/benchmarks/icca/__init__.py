@@ -190,7 +190,7 @@ class Play(Presented, ModelCommand, run="play_files:play_games", writes=()):
 class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     """Show the prompt of one trial of GAME.
 
-    GAME is a folder that `icca games` wrote. The command prints what the speaker or the listener receives in a trial:
+    GAME is a folder that `icca games` wrote. The command prints what the listener receives in a trial:
     texts and references to images, in order. To get there, the command plays the earlier trials with --speaker and
     --listener.
 
@@ -202,7 +202,9 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     game: Path = argument()
     trial: int = option(0, "Number of the trial; a game has trials 0 to 23.", ge=0, le=23, group="Players")
     role: Literal["speaker", "listener"] = option(
-        "listener", "Show the prompt of the speaker, who describes images, or of the listener, who picks images."
+        "listener",
+        "Show the prompt of the speaker, who describes images, or of the listener, who picks images.",
+        leaves="0.3",
     )
     speaker: str | None = option(
         None,

@@ -70,7 +70,7 @@ class Options(Command):
     )
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0
-    trials_per_task: int = option(1, "Number of trials of each task.", ge=1)
+    trials_per_task: int = option(1, "Number of trials of each task.", ge=1, leaves="0.3")
     unique: Literal["structure", "frames", "none"] = option(
         "frames",
         "How any two tasks of --benchmark or --config must differ. structure: in their operators. frames: in their "

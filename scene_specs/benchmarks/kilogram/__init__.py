@@ -82,7 +82,9 @@ class Options(Command):
     published_border: bool = option(
         False, "Make that line 1 unit of the drawing wide, as in the published images, instead of --border."
     )
-    margin: float = option(0.0, "White margin around the figure in pixels (2d only).", ge=0, le=1000, metavar="PIXELS")
+    margin: float = option(
+        0.0, "White margin around the figure in pixels (2d only).", ge=0, le=1000, metavar="PIXELS", leaves="0.3"
+    )
     sharp: bool = option(False, "Turn antialiasing off, so that pixels have only piece colors and white (2d only).")
     seed: Seed = 0
     split: Literal["train", "val", "dev", "heldout", "dense", "all"] = option(
@@ -121,25 +123,24 @@ class Options(Command):
 class Tangrams(Command, short_name="tangrams", run="grow:write_tangrams", writes=()):
     """Draw random tangrams as SVG files.
 
-    The seven pieces of a tangram never overlap, and each piece touches another along an edge or at a corner
-    (--corners). Any two tangrams of the output have different silhouettes; --alike limits how similar the silhouettes
-    may be.
+    The seven pieces of a tangram never overlap, and each piece touches another along an edge or at a corner. Any two
+    tangrams of the output have different silhouettes.
 
     The drawings have no descriptions. To use the drawings with `render-specs kilogram --svg`, write a description of
     each drawing into a file for --annotations.
 
     Examples:
       render-specs kilogram tangrams --count 100 --out tangrams
-      render-specs kilogram tangrams --count 100 --symmetric 1 --out tangrams
+      render-specs kilogram tangrams --count 500 --seed 1 --out tangrams
     """
 
     count: int = option(..., "Number of tangrams.", ge=1, le=100_000, group="Sampling")
     seed: Seed = 0
     corners: float = option(
-        0.1, "Fraction of pieces that are attached only at a corner.", ge=0, le=1, metavar="FRACTION", group="Contents"
+        0.1, "Fraction of pieces that are attached only at a corner.", ge=0, le=1, metavar="FRACTION", leaves="0.3"
     )
     symmetric: float = option(
-        0.5, "Fraction of tangrams that have symmetric pairs of pieces.", ge=0, le=1, metavar="FRACTION"
+        0.5, "Fraction of tangrams that have symmetric pairs of pieces.", ge=0, le=1, metavar="FRACTION", leaves="0.3"
     )
     alike: float = option(
         0.7,
@@ -148,6 +149,7 @@ class Tangrams(Command, short_name="tangrams", run="grow:write_tangrams", writes
         ge=0,
         le=1,
         metavar="FRACTION",
+        leaves="0.3",
     )
     out: Path = option(..., "Folder for one SVG file per tangram.", metavar="DIR", group="Output")
 

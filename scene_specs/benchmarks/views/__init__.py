@@ -42,7 +42,7 @@ class Options(Command):
     )
     count: int = option(24, "Views per model.", ge=1, le=100, name="--views", group="Cameras")
     yaw: Literal["even", "random"] = option("even", "Place cameras around the model in even steps or at random.")
-    start: float = option(0.0, "Yaw of the first camera in degrees; 0 shows the front.", metavar="DEG")
+    start: float = option(0.0, "Yaw of the first camera in degrees; 0 shows the front.", metavar="DEG", leaves="0.3")
     elevation: tuple[float, float] = option(
         (20.0, 20.0),
         "Elevation of the cameras in degrees. With MIN:MAX, the elevations rise from MIN to MAX in even steps, or are "
@@ -65,13 +65,13 @@ class Options(Command):
         None, "Background color, 8-bit sRGB.  [default: the stage's color]", group="Images"
     )
     stage: str = option(
-        "studio", "Stage: the ground, lights and camera of the scenes; see docs/spec.md.", metavar="NAME"
+        "studio", "Stage: the ground, lights and camera of the scenes; see docs/spec.md.", metavar="NAME", leaves="0.3"
     )
     color: str | None = option(
-        None, "Name of a palette color, such as red.  [default: the model's own colors]", metavar="NAME"
+        None, "Name of a palette color, such as red.  [default: the model's own colors]", metavar="NAME", leaves="0.3"
     )
     material: str | None = option(
-        None, "Name of a material, such as metal.  [default: the model's own]", metavar="NAME"
+        None, "Name of a material, such as metal.  [default: the model's own]", metavar="NAME", leaves="0.3"
     )
     seed: Seed = 0
 

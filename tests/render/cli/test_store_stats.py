@@ -8,7 +8,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from PIL import Image
 
 from diorama.render.cli.store_stats import _nonempty_rows
 from diorama.render.store.analysis.stats import Distribution
@@ -36,16 +35,13 @@ def test_stats_as_text_and_json(store: str) -> None:
     assert "objects:   4" in call("stats", store, "--where", "split = 'val'").output
 
 
-def test_stats_are_drawn_as_png_and_svg(store: str, tmp_path: Path) -> None:
-    png, svg = tmp_path / "s.png", tmp_path / "deep" / "s.svg"
-    assert f"chart: {png}" in call("stats", store, "--out", str(png)).output
-    call("stats", store, "--by", "split", "--out", str(svg))
-    with Image.open(png) as picture:
-        # Dots of the first color: there are bars.
-        assert (0, 0x72, 0xB2) in {color for _, color in picture.convert("RGB").getcolors(1 << 20) or []}
+def test_stats_are_drawn_as_svg(store: str, tmp_path: Path) -> None:
+    svg = tmp_path / "deep" / "s.svg"
+    assert f"chart: {svg}" in call("stats", store, "--by", "split", "--out", str(svg)).output
+    assert 'fill="#0072b2"' in svg.read_text("utf-8"), "bars of the first color"
     texts = [node.text for node in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
     assert {"train", "val", "objects by shape", "cube"} <= set(texts)
-    assert "name a .png or .svg file" in call("stats", store, "--out", str(tmp_path / "s.pdf"), code=2).output
+    assert "name an .svg file" in call("stats", store, "--out", str(tmp_path / "s.png"), code=2).output
     assert not list(tmp_path.glob("*.part"))
 
 
@@ -59,7 +55,7 @@ def test_where_stats_can_not_be_drawn_nothing_is_counted(
     (tmp_path / "file").write_text("")
     for out, words in (
         (tmp_path / ("x" * 300 + ".svg"), "File name too long"),
-        (tmp_path / "file" / "x.png", "nothing can be in it"),
+        (tmp_path / "file" / "x.svg", "nothing can be in it"),
     ):
         assert words in call("stats", store, "--out", str(out), code=2).output
 

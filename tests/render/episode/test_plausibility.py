@@ -25,7 +25,7 @@ from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import SpecSource
 from tests.factories import make_job
-from tools.plausibility import faults
+from tools.claims.plausibility import faults
 
 EXAMPLES = Path(__file__).parents[3] / "scene_specs" / "examples"
 CUBE = {"objects": [{"shape": "cube", "material": "rubber"}]}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.render.run import cluster
-from tools import chaos
+from tools.measuring import chaos
 from tools.programs import ROOT, proc_text
 
 

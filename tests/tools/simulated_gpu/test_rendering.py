@@ -16,7 +16,7 @@ from diorama.render.store import open_store
 from tests import mesh_files
 from tests.tools.simulated_gpu.conftest import Machine
 from tools import programs
-from tools.gpu import compare_stores
+from tools.measuring.gpu import compare_stores
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

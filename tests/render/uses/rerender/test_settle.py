@@ -18,7 +18,7 @@ from diorama.scene_specs.errors import CompileError, UsageError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.strategies import EXAMPLES
-from tools.check_contacts import BOUND, Contacts, Measured
+from tools.claims.check_contacts import BOUND, Contacts, Measured
 
 DROPPED = next(file for file in EXAMPLES if file.stem == "dropped")
 SETTINGS = settings_for("draft", 64, 48)

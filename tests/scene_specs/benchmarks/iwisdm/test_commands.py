@@ -52,18 +52,18 @@ def test_proofs(file: Path, tmp_path: Path) -> None:
 
 
 def test_balance(file: Path, tmp_path: Path) -> None:
-    rows = json.loads(run("balance", file, "--json").output)
+    rows = json.loads(run("iwisdm", "balance", file, "--json").output)
     assert rows == [
         {"name": "low-all", "trials": 30, "kind": "true or false", "answers": {"false": 15, "true": 15}, "p": 1.0,
          "text": pytest.approx(0.5, abs=0.25), "conditions": None},
     ]  # fmt: skip
-    assert "| low-all | 30 | true or false | false 15, true 15 | 1.000 |" in run("balance", file).output
+    assert "| low-all | 30 | true or false | false 15, true 15 | 1.000 |" in run("iwisdm", "balance", file).output
     other = tmp_path / "clevr.jsonl"
     run("clevr", "--count", 1, "--out", other)
-    assert run("balance", other).exit_code == 2
+    assert run("iwisdm", "balance", other).exit_code == 2
     text = file.read_text()
     other.write_text(text.replace("observe", "behold"))
-    assert "expected 'observe object 1,'" in run("balance", other).output
+    assert "expected 'observe object 1,'" in run("iwisdm", "balance", other).output
 
 
 def test_answers_that_never_occur_count(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_answers_that_never_occur_count(tmp_path: Path) -> None:
     for spec, answer in zip(specs, ["true"] * 8 + ["cars"] * 4, strict=True):
         spec["task"]["answers"][-1] = answer
     (file := tmp_path / "one-sided.jsonl").write_text("".join(json.dumps(spec) + "\n" for spec in specs))
-    word, boolean = json.loads(run("balance", file, "--json").output)
+    word, boolean = json.loads(run("iwisdm", "balance", file, "--json").output)
     assert boolean["answers"] == {"true": 8, "false": 0} and boolean["p"] < 0.01 and boolean["text"] == 1
     assert word["answers"] == dict.fromkeys(specs[0]["task"]["categories"], 0) | {"cars": 4} and word["p"] < 0.01
 
@@ -159,7 +159,7 @@ def test_tasks_that_are_no_trials_are_faults(file: Path, tmp_path: Path, change:
     spec["task"].update(change)
     broken = tmp_path / "broken.jsonl"
     broken.write_text(json.dumps(spec))
-    for command in (("check", "--prove"), ("balance",)):
+    for command in (("check", "--prove"), ("iwisdm", "balance")):
         found = run(*command, broken)
         assert found.exit_code == 2
         assert said in found.output
@@ -265,7 +265,7 @@ def test_ids_carry_seed_and_options() -> None:
         ("--background", "1,2,4"), ("--properties", "category"), ("--split", "val"), ("--foils", "0.5"),
         ("--name", "mine"), ("--hold-out", "compositions"), ("--trials-per-task", 2),
     ]  # fmt: skip
-    ids = [json.loads(run(*base, *one).output)["id"] for one in more]
+    ids = [json.loads(run(*base, *one).stdout)["id"] for one in more]
     assert len({*ids}) == len(ids)
     assert ids[0] == "iwisdm/train/low-all-0/000000" and ids[10] == "iwisdm/train/mine/000000"
     assert json.loads(run(*base, "--first", 7).output)["id"] == "iwisdm/train/low-all-0/000007"

@@ -81,17 +81,17 @@ def test_wrong_options(tmp_path: Path, options: tuple[object, ...], said: str) -
 
 
 def test_random_tangrams_are_drawings_without_fault(tmp_path: Path) -> None:
-    assert run("tangrams", "--count", 12, "--seed", 3, "--out", tmp_path / "one").exit_code == 0
-    assert run("tangrams", "--count", 12, "--seed", 3, "--out", tmp_path / "two").exit_code == 0
+    assert run("kilogram", "tangrams", "--count", 12, "--seed", 3, "--out", tmp_path / "one").exit_code == 0
+    assert run("kilogram", "tangrams", "--count", 12, "--seed", 3, "--out", tmp_path / "two").exit_code == 0
     one, two = (sorted((tmp_path / name).iterdir()) for name in ("one", "two"))
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
     assert len({read_svg(path).polygons for path in one}) == 12
-    assert run("drawings", tmp_path / "one", "--strict").output == "12 drawings read, 12 without errors\n"
-    other = run("tangrams", "--count", 2, "--seed", 3, "--symmetric", 1, "--out", tmp_path / "one")
+    assert run("kilogram", "drawings", tmp_path / "one", "--strict").output == "12 drawings read, 12 without errors\n"
+    other = run("kilogram", "tangrams", "--count", 2, "--seed", 3, "--symmetric", 1, "--out", tmp_path / "one")
     assert other.exit_code == 2
     assert "exists with other contents" in other.stderr
     assert [path.read_bytes() for path in sorted((tmp_path / "one").iterdir())] == [path.read_bytes() for path in two]
-    few = run("tangrams", "--count", 5, "--alike", 0, "--out", tmp_path / "few")
+    few = run("kilogram", "tangrams", "--count", 5, "--alike", 0, "--out", tmp_path / "few")
     assert few.exit_code == 2
     assert "raise --alike" in few.stderr
 
@@ -100,13 +100,15 @@ def test_drawings_that_are_wrong(tmp_path: Path) -> None:
     drawings, file, splits = make_published(tmp_path, 6)
     (drawings / "page1-2.svg").write_bytes(BROKEN["paths"][0])
     (drawings / "page1-3.svg").write_bytes(BROKEN["entities"][0])
-    found = run("drawings", drawings)
+    found = run("kilogram", "drawings", drawings)
     assert found.exit_code == 0
     assert "page1-2.svg: found <path>" in found.output
     assert "page1-3.svg: found a document type" in found.output
     assert "4 drawings read, 4 without errors" in found.output
-    assert run("drawings", drawings, "--strict").exit_code == 2
-    listed = json.loads(run("drawings", drawings, "--annotations", file, "--splits", splits, "--json").stdout)
+    assert run("kilogram", "drawings", drawings, "--strict").exit_code == 2
+    listed = json.loads(
+        run("kilogram", "drawings", drawings, "--annotations", file, "--splits", splits, "--json").stdout
+    )
     assert len(listed["drawings"]) == 4
     assert "page1-2" in {diagnostic["tangram"] for diagnostic in listed["faults"]}
     assert any("page9-9" in diagnostic["problem"] for diagnostic in listed["faults"])
@@ -114,27 +116,27 @@ def test_drawings_that_are_wrong(tmp_path: Path) -> None:
 
 def test_naming(tmp_path: Path) -> None:
     _, file, _ = make_published(tmp_path, 5)
-    data = json.loads(run("naming", file, "--json").stdout)
+    data = json.loads(run("kilogram", "naming", file, "--json").stdout)
     assert [row["count"] for row in data["tangrams"]] == [4] * 5
     assert 1 <= data["mean"]["psa"] <= 7
-    table = run("naming").output.splitlines()
+    table = run("kilogram", "naming").output.splitlines()
     assert table[0] == "| tangram | descriptions | SND | PND | PSA |"
     assert table[-1].startswith("| mean |")
     (tmp_path / "none.json").write_text("{}")
-    assert run("naming", tmp_path / "none.json").exit_code == 2
+    assert run("kilogram", "naming", tmp_path / "none.json").exit_code == 2
 
 
 def test_naming_of_single_and_unusable_descriptions(tmp_path: Path) -> None:
     _, file, _ = make_published(tmp_path, 80, each=1)
-    found = run("naming", file, "--json")
+    found = run("kilogram", "naming", file, "--json")
     assert json.loads(found.stdout) == {"tangrams": [], "mean": {"snd": None, "pnd": None, "psa": None}}
-    assert run("naming", file).output.splitlines()[-1] == "| mean | 0 | - | - | - |"
+    assert run("kilogram", "naming", file).output.splitlines()[-1] == "| mean | 0 | - | - | - |"
     data = json.loads(file.read_text())
     for one in list(data.values())[1:]:
         one["annotations"][0]["whole"] = "bird"
     file.write_text(json.dumps(data))
-    assert run("naming", file).stderr.count("annotations[0]") == 20
-    assert "79 warnings in all" in run("naming", file).stderr
+    assert run("kilogram", "naming", file).stderr.count("annotations[0]") == 20
+    assert "79 warnings in all" in run("kilogram", "naming", file).stderr
 
 
 def test_of_a_tangram_in_two_files_the_first_is_taken(tmp_path: Path) -> None:
@@ -143,8 +145,8 @@ def test_of_a_tangram_in_two_files_the_first_is_taken(tmp_path: Path) -> None:
     name = next(iter(data))
     other = tmp_path / "other.json"
     other.write_text(json.dumps({name: {"annotations": data[name]["annotations"][:2]}}))
-    both = run("naming", file, other, "--json")
-    assert both.stdout == run("naming", file, "--json").stdout
+    both = run("kilogram", "naming", file, other, "--json")
+    assert both.stdout == run("kilogram", "naming", file, "--json").stdout
     assert f"tangram {name} is also in an earlier file" in both.stderr
 
 

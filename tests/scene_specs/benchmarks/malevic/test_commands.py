@@ -40,7 +40,7 @@ def test_groups_of_sets_and_the_report(tmp_path: Path) -> None:
     made = run("malevic", "--set", "hard", "--count", "4", "--variant", "static", "--world", "3d", "--out", str(file))
     assert made.exit_code == 0
     assert "| set-pos-very-hard | test | 4 |" in made.stderr
-    rows = json.loads(run("malevic-report", "--json", str(file)).stdout)
+    rows = json.loads(run("malevic", "statistics", "--json", str(file)).stdout)
     assert [row["set"] for row in rows] == ["pos1-hard", "pos-hard", "set-pos-hard", "set-pos-very-hard"]
     assert {row["ceiling"] for row in rows} == {1.0}
     assert {row["k_mean"] for row in rows} == {0.29}
@@ -64,7 +64,7 @@ def test_wrong_options_end_with_2(options: tuple[str, ...], said: str) -> None:
 def test_the_report_refuses_other_specs(tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     file.write_text('{"version": 1, "id": "a", "frames": [{}]}')
-    result = run("malevic-report", str(file))
+    result = run("malevic", "statistics", str(file))
     assert result.exit_code == 2
     assert "found benchmark None; expected 'malevic'" in result.stderr
 
@@ -124,7 +124,7 @@ def test_set_pos_hard_keeps_more_scenes_with_several_queries_as_published(tmp_pa
             str(tmp_path / f"{kept}.jsonl"),
         )
         assert made.exit_code == 0
-        (row,) = json.loads(run("malevic-report", "--json", str(tmp_path / f"{kept}.jsonl")).stdout)
+        (row,) = json.loads(run("malevic", "statistics", "--json", str(tmp_path / f"{kept}.jsonl")).stdout)
         means[kept] = sum(int(count) * share for count, share in row["captions"].items())
         assert sum(row["set_sizes"].values()) == pytest.approx(1)
     # 1.41 and 1.27 of 10,000 items, with a standard error of 0.04 here.

@@ -65,11 +65,11 @@ def test_files_or_a_store() -> None:
 
 
 def test_audit_and_captions(file: Path, tmp_path: Path) -> None:
-    shown = run("audit", file)
+    shown = run("mewl", "audit", file)
     assert shown.exit_code == 0
     assert sum(line.startswith("| pragmatic | 2 |") for line in shown.output.splitlines()) == 1
-    assert [row["task"] for row in json.loads(run("audit", "--json", file).output)][-1] == "pragmatic"
-    assert run("captions", file, "--out", tmp_path / "text.jsonl").exit_code == 0
+    assert [row["task"] for row in json.loads(run("mewl", "audit", "--json", file).output)][-1] == "pragmatic"
+    assert run("mewl", "captions", file, "--out", tmp_path / "text.jsonl").exit_code == 0
     lines = [json.loads(line) for line in (tmp_path / "text.jsonl").read_text().splitlines()]
     assert [line["id"] for line in lines] == [json.loads(line)["id"] for line in file.read_text().splitlines()]
 
@@ -78,6 +78,6 @@ def test_what_is_not_mewl_is_named(tmp_path: Path) -> None:
     other = tmp_path / "clevr.jsonl"
     other.write_text(clevr_spec(Options(count=1), 0).model_dump_json(exclude_none=True) + "\n")
     for command in ("audit", "captions"):
-        done = run(command, other)
+        done = run("mewl", command, other)
         assert done.exit_code == 2
         assert f'{other}:1: episode clevr/train/000000: task.benchmark: found "clevr"; allowed' in done.output

@@ -25,8 +25,8 @@ from diorama.scene_specs.tasks.questions.positions_executor import PositionsExec
 from diorama.scene_specs.tasks.questions.program import Node
 from diorama.scene_specs.tasks.questions.view import ImageView
 from tests.factories import make_job
-from tools.third_judge.english import Reader
-from tools.third_judge.world import World
+from tools.claims.third_judge.english import Reader
+from tools.claims.third_judge.world import World
 
 AT_END = f", {default_grammar().camera}"
 BALL = {"shape": "sphere", "size": "small", "color": "red", "material": "rubber"}

@@ -11,7 +11,7 @@ from diorama.scene_specs.tasks.questions.positions_executor import PositionsExec
 from diorama.scene_specs.tasks.questions.program import ATTRIBUTES
 from diorama.scene_specs.tasks.questions.relations_executor import attempt
 from tests.scene_specs.tasks.questions.images import images, stacked, touching
-from tools.check_questions import descriptions
+from tools.claims.check_questions import descriptions
 
 
 def all_expressions() -> list[Expression]:

@@ -24,7 +24,7 @@ from diorama.scene_specs.tasks.questions.rules import Judge
 from diorama.scene_specs.tasks.questions.view import ImageView
 from tests.factories import make_job
 from tests.scene_specs.tasks.questions.images import ORIENTED, oriented, view
-from tools.third_judge.world import Unclear, World, own_fronts
+from tools.claims.third_judge.world import Unclear, World, own_fronts
 
 
 def test_models_have_fronts_in_images_whose_annotations_name_none() -> None:

@@ -1,0 +1,1 @@
+"""Tools that measure time, memory, GPUs and looks, and what failures cost."""
