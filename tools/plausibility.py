@@ -94,7 +94,9 @@ def models(
     checkouts: list[Path], count: int, folder: Path, rng: np.random.Generator
 ) -> Iterator[tuple[str, EpisodeSpec]]:
     """Yield specs of models drawn from the checkouts in turn; the files that they need are in `folder`."""
-    listed = {path: git(path, "ls-tree", "-r", "--name-only", "HEAD").splitlines() for path in checkouts}
+    trees = {path: git(path, "ls-tree", "-r", "-l", "HEAD").splitlines() for path in checkouts}
+    # A partial clone has not all files.
+    listed = {path: [line.split("\t")[1] for line in tree if " BAD\t" not in line] for path, tree in trees.items()}
     drawn = {
         path: rng.permutation(sorted(name for name in names if name.lower().endswith((".glb", ".obj")))).tolist()
         for path, names in listed.items()
