@@ -19,8 +19,8 @@ import pytest
 from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.run import cards, pool
 from diorama.render.run.cards import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
-from diorama.render.run.local_ray import local_ray
 from diorama.render.run.estimate import Work
+from diorama.render.run.local_ray import local_ray
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool
