@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from itertools import chain, islice, repeat
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -147,7 +148,7 @@ def cameras(count: int, rng: np.random.Generator) -> Iterator[tuple[str, Episode
         }
         camera = by_angle if number % 2 else {"location": location, "look_at": [0.0, 0.0, 0.3], "jitter": 0.0}
         stage = STAGES[number % len(STAGES)]
-        objects = {"random_objects": {"count": 1 + number % 6, "materials": list(MATERIALS)}}
+        objects: dict[str, Any] = {"random_objects": {"count": 1 + number % 6, "materials": list(MATERIALS)}}
         if stage == "studio":
             objects = {"objects": [{"shape": "cube", "material": MATERIALS[number // 3 % 3]}]}
         frame = {**objects, "views": [{"name": "usual"}, {"name": "drawn", **camera}]}

@@ -141,7 +141,7 @@ def shrunk(scene: Scene, frame: SceneFrame) -> tuple[Scene, SceneFrame]:
 def difference(color: Colors, small: Colors) -> float:
     """Return the mean difference of an image (H, W, 3), whose pixels are averaged, and a smaller one, levels."""
     bands = (Image.fromarray(band) for band in _LINEAR[color].transpose(2, 0, 1))
-    shown = [display(np.array(band.resize(small.shape[1::-1], Image.Resampling.BOX))) for band in bands]
+    shown = [display(np.array(band.resize((small.shape[1], small.shape[0]), Image.Resampling.BOX))) for band in bands]
     return float(np.abs(np.stack(shown, axis=-1).astype(int) - small).mean())
 
 

@@ -182,9 +182,9 @@ def _check_single(store: LanceReader, fragment: Any, offset: int, also: Inspect 
 def _check_row(row: Mapping[str, Any], also: Inspect | None) -> list[Damage]:
     if problems := problems_of(row):
         return [_damage_of(row, problems)]
-    answers, looks = invalid_answer(json.loads(row["scene"]).get("task")), [*also(record_of(row))] if also else []
-    reasons = {"invalid": answers, "unusual": looks}
-    return [replace(_damage_of(row, found), **{kind: True}) for kind, found in reasons.items() if found]
+    reasons = invalid_answer(json.loads(row["scene"]).get("task"))
+    found = ((reasons, True), ([*also(record_of(row))] if also else [], False))
+    return [replace(_damage_of(row, lines), invalid=wrong, unusual=not wrong) for lines, wrong in found if lines]
 
 
 def _damage_of(row: Mapping[str, Any], problems: list[str]) -> Damage:
