@@ -148,14 +148,17 @@ def cycles() -> Iterator[CyclesRenderer]:
 class Card:
     """Cycles on the CPU that calls itself a GPU, and may lie. ids, color: what it returns instead."""
 
-    def __init__(self, inner: CyclesRenderer, **lies: object) -> None:
+    def __init__(self, inner: CyclesRenderer, **lies: Any) -> None:
         self._inner, self._lies = inner, lies
         self.info = {**inner.info, "device": "CUDA Card"}
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         passes = dataclasses.replace(self._inner.render(scene, frame, view), device="CUDA Card")
-        lies = {name: lie(passes) if callable(lie) else lie for name, lie in self._lies.items()}
+        lies: dict[str, Any] = {name: lie(passes) if callable(lie) else lie for name, lie in self._lies.items()}
         return dataclasses.replace(passes, **lies)
+
+    def close(self) -> None:
+        """Nothing: the renderer is everybody's."""
 
 
 def card_record(

@@ -227,7 +227,7 @@ def test_the_cpu_decides_between_two_gpus(right: int, monkeypatch: pytest.Monkey
     doubted, other = run.pool.slots
     sent = run.send(doubted, "a", "")
     first = Done("a", b"doubted", 1, looks=frozenset({"black cube"}))
-    answers = [(first, doubted), (Done("a", b"other", 1), other)]
+    answers: list[tuple[Done | Failure, Slot]] = [(first, doubted), (Done("a", b"other", 1), other)]
     answers.append((first if right == 0 else Failure("a", "ImplausibleError", "episode a: not of its scene"), doubted))
     for number, (answer, slot) in enumerate(answers):
         if number:
