@@ -13,7 +13,7 @@
     │   ├── DeviceError       3  the requested device is not available, or every GPU of a run failed
     │   └── GpuError          1  a GPU failed; the process can't render on it any more
     │       ├── GpuMemoryError 1 a GPU ran out of memory
-    │       └── ImplausibleError 1 a renderer returned an image that can't be of its Scene
+    │       └── ImplausibleError 1 a renderer returned an image that is not of its Scene
     ├── ChatError             1  a chat model gave no usable reply; see render/uses/chat/asking.py for its own errors
     └── StoreError            4  the dataset store cannot be read or written
 
@@ -240,7 +240,7 @@ class GpuMemoryError(GpuError):
 
 
 class ImplausibleError(GpuError):
-    """A renderer returned an image that can't be of its Scene, and no error: black, constant, noise or other ids."""
+    """A renderer returned an image with ids of another Scene, or a GPU one that the CPU renders otherwise; no error."""
 
 
 class ChatError(DioramaError):

@@ -171,8 +171,8 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.number("--retries", "Retries per episode if its worker died, or took longer than --timeout.", 0, 100, default=2)
 @opt.flag(
     "--keep-implausible",
-    "Store images that can't be of their scene (black, constant, noise, or with other objects), instead of discarding "
-    "them and rendering the episode on another worker.",
+    "Store whatever a renderer returns: images with objects that are elsewhere, and unusual images of GPUs (black, of "
+    "one color, noise), which are otherwise rendered on another device, too.",
 )
 @click.option(
     "--recheck", metavar="1/N", callback=opt.parsed(_parse_recheck),

@@ -237,7 +237,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 @main.command()
 @opt.store
 @opt.workers
-@opt.flag("--images", "Also find images that are black, constant or noise; see above.")
+@opt.flag("--images", "Also list images of GPUs that look unusual; see above.")
 @opt.value("--specs-out", "FILE", "Write the specs of damaged episodes to this .jsonl file.", opt.NEW_PATH)
 @click.option(
     "--repair",
@@ -254,8 +254,9 @@ def verify(
 
     The command checks digests, images, boxes, masks, frames, columns, and duplicate ids.
 
-    --images also compares the colors of each image with its scene: it finds images that are black, constant or noise,
-    as a failing GPU renders them without an error. They count as damaged. `render-batch` makes this check itself.
+    --images also lists unusual images: images of GPUs that are black, of one color, or noise. A failing GPU renders
+    such images without an error, but a scene may look like that, too. Unusual images do not count as damaged.
+    `render-batch` renders them again on another device, and stores them only if that renders the same.
 
     To render damaged episodes again, pass --specs-out and --repair. The command then deletes the damaged episodes and
     prints the render-batch command that renders them again.
@@ -268,7 +269,7 @@ def verify(
       render-store verify scenes.lance
       render-store verify scenes.lance --repair --specs-out damaged.jsonl
     """
-    from diorama.render.episode.plausibility import image_problems
+    from diorama.render.episode.plausibility import unusual_images
     from diorama.render.store.lance.verify import verify as verify_store
     from diorama.render.store.lance.verify import write_specs
     from diorama.render.uses.rerender.output_files import check_writable
@@ -279,7 +280,7 @@ def verify(
         check_writable(specs_out)
     store = opt.open_reader(url, at)
     with progress_bar(store.count(), "episodes") as progress:
-        verdict = verify_store(store, workers, progress, image_problems if images else None)
+        verdict = verify_store(store, workers, progress, unusual_images if images else None)
     lost = [damage for damage in verdict.damaged if not damage.duplicate]
     if mend and lost and specs_out is None:
         lost_count = counted(len(lost), "damaged episode")
@@ -308,12 +309,18 @@ def verify(
 def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
         facts: dict[str, Any] = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        for name, episodes in (("damaged", verdict.damaged), ("invalid", verdict.invalid)):
+        for name, episodes in (
+            ("damaged", verdict.damaged),
+            ("invalid", verdict.invalid),
+            ("unusual", verdict.unusual),
+        ):
             facts[name] = [{"episode": episode.episode_id, "problems": episode.problems} for episode in episodes]
         print_json({**facts, "unreadable": verdict.unreadable}, ascii_only=False)
         return
     # Invalid ones alone are the error of the command.
     invalid = [] if verdict.intact else [f"{episode} (invalid, not damaged; kept)" for episode in verdict.invalid]
+    for line in map(str, verdict.unusual[:_MAX_DAMAGED]):
+        log.info("unusual: %s", line)
     for line in [*verdict.unreadable, *map(str, verdict.damaged), *invalid][:_MAX_DAMAGED]:
         log.error("%s", line)
     more = len(verdict.unreadable) + len(verdict.damaged) + len(invalid) - _MAX_DAMAGED
@@ -321,6 +328,7 @@ def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
         log.error("and %d more (--json lists all)", more)
     if verdict.intact:
         besides = f", {len(verdict.invalid)} invalid" if verdict.invalid else ""
+        besides += f", {len(verdict.unusual)} unusual" if verdict.unusual else ""
         click.echo(f"{url}: {counted(verdict.episodes, 'episode')}, none damaged{besides}")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from diorama.render.annotations.annotate import object_layers
 from diorama.render.compiler import compile_episode
-from diorama.render.episode.plausibility import check_image
+from diorama.render.episode.plausibility import check_ids, first_problem
 from diorama.scene_specs.errors import ImplausibleError
 from diorama.scene_specs.model.passes import Renderer
 from diorama.scene_specs.model.profiles import settings_for
@@ -30,10 +30,8 @@ def check_canary(renderer: Renderer) -> None:
     scene = compile_episode(EpisodeSpec.model_validate(_SPEC), settings_for("draft", *_SIZE))
     frame, view = scene.frames[0], scene.frames[0].views[0]
     passes = renderer.render(scene, frame, view)
-    try:
-        check_image(scene, frame, view, passes, object_layers(scene, frame, view, *_SIZE))
-    except ImplausibleError as error:
-        raise ImplausibleError(f"before its first episode: {error}") from None
+    if fault := first_problem(check_ids(scene, frame, view, passes.ids, object_layers(scene, frame, view, *_SIZE))):
+        raise ImplausibleError(f"before its first episode: a test image on {passes.device}: {fault.problem}")
     means = [passes.color[passes.ids == index].mean(axis=0).round().astype(int).tolist() for index in range(3)]
     if np.abs(np.array(means) - _MEANS).max() > _TOLERANCE:
         raise ImplausibleError(

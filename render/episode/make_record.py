@@ -17,7 +17,7 @@ from diorama.render.annotations.annotate import object_layers, observer_annotati
 from diorama.render.annotations.encode import encode_extra, encode_png
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import check_assets
-from diorama.render.episode.plausibility import CYCLES, check_image
+from diorama.render.episode.plausibility import CYCLES, find_doubt
 from diorama.render.passes import rendered_rows
 from diorama.scene_specs.asset_roots import in_asset_roots
 from diorama.scene_specs.errors import RenderError
@@ -69,10 +69,13 @@ def make_record(
         settings: settings to render with; for a Scene its own.
         asset_roots: folders of .blend materials and meshes.
         attempt: greater than 1 if it replaces a stored episode.
-        keep_implausible: whether images that can't be of their Scene are kept.
+        keep_implausible: whether images that can't be of their Scene are kept, and none is doubted.
+
+    Returns:
+        The record. `provenance.unusual` has what the caller has to settle (`check_on_cpu`).
 
     Raises:
-        ImplausibleError: an image can't be of its Scene.
+        ImplausibleError: the ids of an image can't be of its Scene.
         CompileError: no layout is found.
         RenderError: the renderer fails, or returns something else than `Passes`.
         AssetError: an asset is missing or has changed.
@@ -81,8 +84,8 @@ def make_record(
     scene = compile_episode(episode, settings, asset_roots)
     check_assets(scene, asset_roots)
     watch.lap("compile")
-    images = []
-    device = ""
+    images, device = [], ""
+    unusual = dict[str, tuple[str, ...]]()
     for frame in scene.frames:
         observers = observer_annotations(scene, frame)
         watch.lap("annotate")
@@ -92,8 +95,8 @@ def make_record(
             device = passes.device
             watch.add(passes.seconds, "render")
             layers = object_layers(scene, frame, view, scene.settings.width, scene.settings.height)
-            if not keep_implausible:
-                check_image(scene, frame, view, passes, layers, key.renderer)
+            if not keep_implausible and (doubt := find_doubt(scene, frame, view, passes, layers, key.renderer)):
+                unusual[frame.image_name(view)] = (doubt.problem, *doubt.looks)
             annotation = annotate(scene, frame, view, passes, layers, observers)
             watch.lap("annotate")
             images.append(_encode_image(frame, view, passes, annotation))
@@ -113,6 +116,7 @@ def make_record(
             attempt=attempt,
             seconds={step: round(value, 4) for step, value in watch.seconds.items()},
             models=repaired_models(scene),
+            unusual=unusual,
         ),
     )
 
@@ -144,7 +148,7 @@ def _check_passes(renderer: str, passes: Passes, frame: SceneFrame, settings: Se
     if passes.color.dtype != np.uint8:
         raise RenderError(f"renderer {renderer!r}: found color of type {passes.color.dtype}; expected uint8")
     last = len(frame.objects)
-    # On a GPU, it may also be the GPU's fault: see `check_image`.
+    # On a GPU, it may also be the GPU's fault: see `find_doubt`.
     if renderer != CYCLES and (passes.ids.min() < 0 or passes.ids.max() > last):
         ids = f"{passes.ids.min()} to {passes.ids.max()}"
         raise RenderError(f"renderer {renderer!r}: found ids from {ids}; expected 0 to {last}")

@@ -110,6 +110,8 @@ class RenderLoop:
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
         self._depth = 1
+        # What looked unusual on a GPU until another device rendered the same.
+        self._confirmed_looks = set[str]()
         self._tuner: Tuner | None = None
         self.measured = Work()
         self._ticked, self._deadline = 0.0, Deadline(None)
@@ -222,6 +224,10 @@ class RenderLoop:
         return waits or not self._waiting.ended
 
     def _send_task(self, slot: Slot, task: Task) -> None:
+        if task.first is not None and task.first.looks:
+            here = slot.card == task.first_on[1]
+            # If the doubted GPU has left the run, the episode is rendered again.
+            task.first, task.by_cpu = task.first if here or not task.by_cpu else None, here
         task.tries += 1
         task.ref = slot.actor.render.remote(pack(task))
         if not slot.in_flight:
@@ -270,23 +276,33 @@ class RenderLoop:
             self._pool.answered(slot, memory)
 
     def _take_rendered(self, slot: Slot, task: Task, done: Done, memory: int, seconds: float) -> None:
-        self._cards.succeeded(slot)
+        doubted = task.first is None and not done.looks <= self._confirmed_looks
+        if not doubted:
+            self._cards.succeeded(slot)
         self._pool.count(slot, self.summary, images=done.images)
-        if task.first is None and self.options.recheck and is_sampled(done.episode_id, self.options.recheck):
-            task.first, task.first_on, task.tries = done, (slot.number, slot.card), 0
+        if doubted or (task.first is None and is_sampled(done.episode_id, self.options.recheck)):
+            # The second render of a doubted one is part of the same try.
+            task.tries = task.tries - 1 if doubted else 0
+            task.first, task.first_on, task.by_cpu = done, (slot.number, slot.card), False
             self._waiting.append(task)
             return
         if task.first is not None:
-            if failure := judge(task.first, done):
-                self._count_failure(failure, task.work.cost, slot)
+            if not task.by_cpu and (failure := judge(task.first, done)):
+                if not task.first.looks:
+                    self._count_failure(failure, task.work.cost, slot)
+                    return
+                # One of two GPUs is wrong: the CPU decides.
+                task.tries, task.by_cpu = task.tries - 1, True
+                self._waiting.append(task)
                 return
             done = task.first
             self.summary.rechecked += 1
+            self._confirmed_looks |= done.looks - {""}
         self.sink.add(done)
         self.summary.add_seconds(done.seconds)
         self.summary.devices[done.device] += 1
         threads = slot.plan.threads if slot.plan.card is None else 1
-        if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
+        if (slot.warm or slot.plan.card is None) and not task.by_cpu:  # The first image on a GPU waits for its kernels.
             self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
         self._deadline.finished(seconds)
         self.progress.advance(done.images, task.work.cost, seconds)
@@ -350,6 +366,8 @@ class RenderLoop:
         if kind == "gpu_memory" and not culprit.alone:
             self._try_alone(slot, culprit, reason)
             return
+        if culprit.by_cpu and kind == "implausible":
+            culprit.first = None
         tail, node_lost, where = "", False, slot.where
         failed = self._cards.failed(slot, culprit, kind == "gpu_memory") if kind != "unreachable" else 0
         if failed:

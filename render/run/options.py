@@ -35,7 +35,7 @@ class RunOptions:
         timeout: seconds per image, None to derive it from samples and size.
         store_wait: seconds to retry commits to a store that fails.
         resume: what to do with ids that are stored already but were made from something else.
-        keep_implausible: store images that can't be of their Scene, instead of rendering them on another worker.
+        keep_implausible: store images that can't be of their Scene, and unusual ones without a second render.
         recheck: render one in so many episodes on two workers, and compare; None for none.
         mix_series: write into a store that holds images of another series of Blender.
         renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".

@@ -1,4 +1,4 @@
-"""Rendering a sample of the episodes on two workers, to find devices that render wrong images without an error."""
+"""Rendering episodes twice, to find devices that render wrong images without an error: a sample, and doubted ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from diorama.render.annotations.compare import compare_records
+from diorama.render.episode.plausibility import is_cpu
 from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Done, Failure, Task
 from diorama.render.store.rows import decode, record_of
@@ -16,16 +17,22 @@ from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 MOST_MEAN_ERROR, LEAST_PSNR, MOST_PIXELS, MOST_SHARE = 1.0, 30.0, 5, 0.02
 
 
-def is_sampled(episode_id: str, one_in: int) -> bool:
+def is_sampled(episode_id: str, one_in: int | None) -> bool:
     """Return whether an episode is among the one in `one_in` that are rendered twice; decided by its id alone."""
-    return int.from_bytes(hashlib.sha256(f"recheck {episode_id}".encode()).digest()[:8], "big") % one_in == 0
+    digest = hashlib.sha256(f"recheck {episode_id}".encode()).digest()
+    return one_in is not None and int.from_bytes(digest[:8], "big") % one_in == 0
 
 
 def may_take(slots: Sequence[Slot], slot: Slot, task: Task) -> bool:
-    """Return whether a worker may have a task: a second render needs another GPU or, if there is none, worker."""
-    if task.first_on is None:
+    """Return whether a worker may have a task: a second render needs another GPU or, if there is none, worker.
+
+    A second render by the CPU is for a worker of the GPU that it is to judge.
+    """
+    if task.first is None:
         return True
     staying = [other for other in slots if not other.leaving]
+    if task.by_cpu:
+        return slot.card == task.first_on[1] or all(other.card != task.first_on[1] for other in staying)
     if any(other.card != task.first_on[1] for other in staying):
         return slot.card != task.first_on[1]
     return slot.number != task.first_on[0] or len(staying) == 1
@@ -47,7 +54,7 @@ def difference(first: EpisodeRecord, again: EpisodeRecord) -> str:
     mean and PSNR of each image and the pixels of each object have the tolerances of this module.
     """
     comparison = compare_records(first, again)
-    on_gpu = any(not record.provenance.device.upper().startswith(("CPU", "NONE")) for record in (first, again))
+    on_gpu = any(not is_cpu(record.provenance.device) for record in (first, again))
     if not comparison.changed and not on_gpu:
         if first.digest() == again.digest() and comparison.identical:
             return ""

@@ -19,7 +19,7 @@ _WHY = {
     "memory": "exceeded the memory limit",
     "gpu": "failed on the GPU",
     "gpu_memory": "ran out of GPU memory",
-    "implausible": "rendered an image that can't be of its Scene",
+    "implausible": "rendered an image that is not of its Scene",
     "node": "lost with the node",
     "unreachable": "could not be reached",
 }
@@ -75,7 +75,8 @@ class Summary:
         failed: failed episodes with their reasons.
         replaced_why: number of replaced workers by died, hung, memory, gpu, gpu_memory, implausible, node,
             unreachable.
-        rechecked: number of episodes that two workers rendered, with the same result (--recheck).
+        rechecked: number of episodes that two devices or workers rendered, with the same result: of --recheck, and
+            those that looked unusual on a GPU.
         retried: number of episodes given to another worker.
         stopped: the cause, `interrupt`, `time`, `failures`, `device` (no GPU was left) or `ray` (Ray did not start, or
             was lost); "" if the run came to its end.
@@ -175,7 +176,7 @@ class Summary:
         if self.would_replace:
             text.append(f"would replace {counted(self.would_replace, 'stored episode')} (--replace)")
         if self.rechecked:
-            text.append(f"rechecked {counted(self.rechecked, 'episode')}: another worker rendered the same")
+            text.append(f"rechecked {counted(self.rechecked, 'episode')}: another device or worker rendered the same")
         text += self._worker_lines() + self._step_lines()
         if self.left:
             reasons = {"time": " in time", "failures": f" after {counted(len(self.failed), 'failure')}"}

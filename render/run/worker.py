@@ -23,6 +23,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, Place
 from diorama.render.episode.caching import CachingRenderer
 from diorama.render.episode.canary import check_canary
 from diorama.render.episode.make_record import make_record
+from diorama.render.episode.plausibility import check_on_cpu
 from diorama.render.geometry.sampling_plan import may_show_glass
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
@@ -30,7 +31,7 @@ from diorama.render.run.estimate import Work
 from diorama.render.run.machine import memory_here, resident, share_of_memory, start_memory_guard
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
-from diorama.render.store.rows import encode
+from diorama.render.store.rows import decode, encode, record_of
 from diorama.scene_specs.errors import DeviceError, DioramaError, first_line
 from diorama.scene_specs.language.registry import plugin_error
 from diorama.scene_specs.model.passes import Renderer
@@ -67,6 +68,7 @@ class Task:
         alone: it ran out of GPU memory, and is tried without other workers on the GPU.
         first: its first render, if this is the second one, which is only compared with it.
         first_on: number and GPU of the worker of the first render.
+        by_cpu: the CPU is the second one, in a worker of the same GPU.
     """
 
     episode: Episode
@@ -80,7 +82,8 @@ class Task:
     failed_on: set[Card] = field(default_factory=set)
     alone: bool = False
     first: Done | None = None
-    first_on: tuple[int, Card | None] | None = None
+    first_on: tuple[int, Card | None] = (0, None)
+    by_cpu: bool = False
 
     @cached_property
     def samples(self) -> int:
@@ -131,6 +134,7 @@ class Done:
         seconds: step -> seconds.
         device: that rendered it.
         attempt: greater than 1 if it replaces a stored episode.
+        looks: what looks unusual in a GPU's images (Provenance.unusual); "" for more than objects.
     """
 
     episode_id: str
@@ -139,6 +143,7 @@ class Done:
     seconds: dict[str, float] = field(default_factory=dict)
     device: str = ""
     attempt: int = 1
+    looks: frozenset[str] = frozenset()
 
 
 def failures_in(outcomes: Iterable[Done | Failure]) -> list[Failure]:
@@ -177,7 +182,8 @@ class Ready:
 
 def pack(task: Task) -> bytes:
     """Pickle what a worker receives; doing it here costs half of what Ray's own pickling does."""
-    return pickle.dumps((task.episode, task.key, task.settings, task.attempt), protocol=5)
+    doubted = task.by_cpu and task.first
+    return pickle.dumps((task.episode, task.key, task.settings, task.attempt, doubted), protocol=5)
 
 
 def _visible() -> str:
@@ -244,9 +250,12 @@ class Worker:
 
     def render(self, task: bytes) -> tuple[Done | Failure, int]:
         """Render one episode, packed by `pack`; return the result, and the bytes in memory now."""
-        episode, key, settings, attempt = pickle.loads(task)
+        episode, key, settings, attempt, doubted = pickle.loads(task)
         try:
-            result: Done | Failure = self._render_episode(episode, key, settings, attempt)
+            result: Done | Failure = doubted or self._render_episode(episode, key, settings, attempt)
+            if doubted:
+                (row,) = decode([doubted.row]).to_pylist()
+                check_on_cpu(record_of(row), self._plan.threads, self._options.asset_roots)
         except Exception as error:
             result = Failure.of(error, episode.id)
         return result, resident()
@@ -267,7 +276,8 @@ class Worker:
         start = time.perf_counter()
         row = encode(record)
         seconds = {**record.provenance.seconds, "pack": time.perf_counter() - start}
-        return Done(record.episode_id, row, len(record.images), seconds, record.provenance.device, attempt)
+        looks = frozenset(look for _, *looks in record.provenance.unusual.values() for look in looks)
+        return Done(record.episode_id, row, len(record.images), seconds, record.provenance.device, attempt, looks)
 
     def close(self) -> None:
         """Release what the renderer holds."""

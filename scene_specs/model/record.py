@@ -223,6 +223,8 @@ class Provenance(RecordModel):
         seconds: step -> seconds of this episode.
         models: model name -> what was repaired or replaced in it, a sentence each, such as a missing texture or
             inverted faces; only models that the episode shows.
+        unusual: image name -> what looks unusual in it (black, of one color, noise), and then shape, material and color
+            of what looks so. Another device rendered the same.
     """
 
     versions: dict[str, str]
@@ -232,6 +234,7 @@ class Provenance(RecordModel):
     attempt: int
     seconds: dict[str, float]
     models: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    unusual: dict[str, tuple[str, ...]] = Field(default_factory=dict, exclude_if=lambda images: not images)
 
 
 class RenderKey(RecordModel):

@@ -31,7 +31,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from diorama.render.episode.plausibility import image_problems
+from diorama.render.episode.plausibility import unusual_images
 from diorama.render.run.recheck import difference
 from diorama.render.store import open_store, peek
 from diorama.scene_specs.errors import DeviceError
@@ -239,7 +239,7 @@ def check_devices(names: list[str], store: Path, undisturbed: Path) -> None:
     records = open_store(str(store)).get_many(names)
     if wrong := {record.provenance.device for record in records} - {f"CUDA {simulated_gpu.NAME}"}:
         raise ChaosError(f"rendered on {sorted(wrong)} instead of a GPU")
-    if problems := [f"{record.episode_id}: {text}" for record in records for text in image_problems(record)]:
+    if problems := [f"{record.episode_id}: {text}" for record in records for text in unusual_images(record)]:
         raise ChaosError(f"not of their scenes: {problems}")
     before = open_store(str(undisturbed)).get_many(names)
     if other := [text for pair in zip(before, records, strict=True) if (text := difference(*pair))]:

@@ -47,6 +47,7 @@ class Damage:
         spec: as requested, if readable.
         duplicate: the row is intact, but its id has another row with a later attempt.
         invalid: the row is intact, but its spec is wrong; it is reported and never deleted.
+        unusual: the row is intact, but images look unlike others, which may be right; likewise.
     """
 
     episode_id: str | None
@@ -58,6 +59,7 @@ class Damage:
     renderer: str | None = None
     duplicate: bool = False
     invalid: bool = False
+    unusual: bool = False
 
     def __str__(self) -> str:
         return f"episode {self.episode_id}: {'; '.join(self.problems)}"
@@ -71,6 +73,7 @@ class Verdict:
         episodes: checked rows.
         damaged: sorted by id.
         invalid: sorted by id.
+        unusual: sorted by id.
         unreadable: files whose rows can't be listed, one line each.
     """
 
@@ -78,6 +81,7 @@ class Verdict:
     episodes: int = 0
     damaged: list[Damage] = field(default_factory=list)
     invalid: list[Damage] = field(default_factory=list)
+    unusual: list[Damage] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
     @property
@@ -100,7 +104,7 @@ def verify(
 
     Args:
         workers: processes, None for one per core; progress gets the number of rows checked since its last call.
-        also: another check of each intact episode, a function of a module; its problems count as damage.
+        also: says what is unusual in an intact episode, a function of a module.
 
     Raises:
         StoreError: if the store can't be read at all.
@@ -111,11 +115,13 @@ def verify(
     results = map_in_processes(store, partial(check_unit, also=also), units, workers, few, _DIED)
     for (_, _, rows), damaged in zip(units, results, strict=True):
         verdict.episodes += rows
-        verdict.damaged += [damage for damage in damaged if not damage.invalid]
-        verdict.invalid += [damage for damage in damaged if damage.invalid]
+        for damage in damaged:
+            (verdict.invalid if damage.invalid else verdict.unusual if damage.unusual else verdict.damaged).append(
+                damage
+            )
         progress(rows)
     verdict.damaged += _find_duplicates(store)
-    for damages in (verdict.damaged, verdict.invalid):
+    for damages in (verdict.damaged, verdict.invalid, verdict.unusual):
         damages.sort(key=lambda damage: (damage.episode_id or "", damage.row or 0))
     return verdict
 
@@ -133,7 +139,7 @@ def _iter_units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
 
 
 def check_unit(store: LanceReader, unit: _Unit, also: Inspect | None = None) -> list[Damage]:
-    """Return the damaged and invalid rows of a unit. Rows that can't be read together are read one by one."""
+    """Return the damaged, invalid and unusual rows of a unit. Rows that can't be read together are read one by one."""
     number, first, count = unit
     (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == number)
     damages: list[Damage] = []
@@ -176,11 +182,11 @@ def _check_single(store: LanceReader, fragment: Any, offset: int, also: Inspect 
 
 
 def _check_row(row: Mapping[str, Any], also: Inspect | None) -> list[Damage]:
-    problems = problems_of(row) or ([*also(record_of(row))] if also else [])
-    if problems:
+    if problems := problems_of(row):
         return [_damage_of(row, problems)]
     reasons = invalid_answer(json.loads(row["scene"]).get("task"))
-    return [replace(_damage_of(row, reasons), invalid=True)] if reasons else []
+    found = ((reasons, True), ([*also(record_of(row))] if also else [], False))
+    return [replace(_damage_of(row, lines), invalid=wrong, unusual=not wrong) for lines, wrong in found if lines]
 
 
 def _damage_of(row: Mapping[str, Any], problems: list[str]) -> Damage:

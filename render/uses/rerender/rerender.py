@@ -11,6 +11,7 @@ from typing import Any
 from diorama.render.annotations.compare import Comparison, circumstances
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
+from diorama.render.episode.plausibility import check_on_cpu
 from diorama.render.episode.time_limit import KERNEL_SECONDS, timeout_of
 from diorama.render.renderers import make_renderer
 from diorama.render.store import open_store
@@ -222,6 +223,7 @@ def _render_here(
     saver = BlendSaver(renderer, folder) if request.save_blend else None
     try:
         record = make_record(saver or renderer, scene, key, scene.settings, request.asset_roots)
+        check_on_cpu(record, asset_roots=request.asset_roots)
     finally:
         renderer.close()
     return record, saver.paths if saver else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +72,27 @@ class Black(FakeRenderer):
         if ("black" in scene.id and _first_time(scene.id)) or "dark" in scene.id:
             return replace(passes, color=np.zeros_like(passes.color))
         return passes
+
+
+class Zeros(FakeRenderer):
+    """GPU 0 renders all in black, other devices only episodes called .../dark..."""
+
+    lying: tuple[str, ...] = ("GPU number 0",)
+
+    @classmethod
+    def create_renderer(cls, device: str, threads: int, asset_roots: Sequence[Path]) -> Zeros:
+        return cls(device="CPU" if device == "cpu" else f"GPU number {os.environ['CUDA_VISIBLE_DEVICES']}")
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        passes = super().render(scene, frame, view)
+        black = self.device in self.lying or "dark" in scene.id
+        return replace(passes, color=np.zeros_like(passes.color)) if black else passes
+
+
+class Honest(Zeros):
+    """Every device renders only episodes called .../dark... in black."""
+
+    lying = ()
 
 
 class Fickle(FakeRenderer):

@@ -19,11 +19,13 @@ import pytest
 from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.run import cards, pool
 from diorama.render.run.cards import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
+from diorama.render.run.estimate import Work
 from diorama.render.run.last_status import read_status, status_text
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool
+from diorama.render.run.recheck import may_take
 from diorama.render.run.slot import QUEUE_SECONDS, Slot
 from diorama.render.run.status import EventLog
 from diorama.render.run.summary import Summary
@@ -188,6 +190,61 @@ def test_workers_that_hang_together_are_taken_out_once(monkeypatch: pytest.Monke
     monkeypatch.setattr(run.loop, "_time_limit", lambda _: 1.0)
     run.loop._replace_hung()
     assert len(run.waiting) == 2 and len(set(run.waiting)) == 2 and run.pool.cards == [("", 1)]
+
+
+def test_a_look_that_another_device_confirmed_is_not_doubted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 1, 1)
+    (slot,) = run.pool.slots
+
+    def render(name: str, *looks: str) -> list[bool]:
+        """Let an episode be rendered that looks so; for each answer whether the CPU gave it."""
+        sent, by_cpu = run.send(slot, name, ""), list[bool]()
+        sent.__dict__["work"] = Work()
+        run.answers["ref"] = (Done(name, b"", 1, looks=frozenset(looks)), 0)
+        while not by_cpu or run.waiting:
+            if by_cpu:
+                slot.actor.render.remote.return_value = "ref"
+                run.loop._waiting.clear()
+                run.loop._send_task(slot, sent)
+            sent.ref = "ref"
+            by_cpu.append(sent.by_cpu)
+            run.loop._collect_answers()
+        return by_cpu
+
+    monkeypatch.setattr("diorama.render.run.loop.pack", lambda _: b"")
+    added: Any = run.loop.sink.add
+    assert render("a", "constant white-model") == [False, True] and added.call_count == 1
+    assert render("b", "constant white-model") == [False] and added.call_count == 2
+    assert render("c", "constant white-model", "constant other-model") == [False, True]
+    assert render("d", "", "constant other-model") == render("e", "", "constant other-model") == [False, True]
+    assert added.call_count == 5 and run.loop.summary.rechecked == 4
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_the_cpu_decides_between_two_gpus(right: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 1)
+    monkeypatch.setattr("diorama.render.run.loop.pack", lambda _: b"")
+    monkeypatch.setattr("diorama.render.run.loop.judge", lambda first, again: Failure("a", "Recheck", "differs"))
+    doubted, other = run.pool.slots
+    sent = run.send(doubted, "a", "")
+    first = Done("a", b"doubted", 1, looks=frozenset({"black cube"}))
+    answers: list[tuple[Done | Failure, Slot]] = [(first, doubted), (Done("a", b"other", 1), other)]
+    answers.append((first if right == 0 else Failure("a", "ImplausibleError", "episode a: not of its scene"), doubted))
+    for number, (answer, slot) in enumerate(answers):
+        if number:
+            assert [one for one in run.pool.slots if may_take(run.pool.slots, one, sent)] == [slot]
+            slot.actor.render.remote.return_value = sent.ref = f"ref-{number}"
+            run.loop._waiting.clear()
+            run.loop._send_task(slot, sent)
+        assert sent.by_cpu == (number == 2)
+        run.answers[sent.ref] = (answer, 0)
+        run.loop._collect_answers()
+    added: Any = run.loop.sink.add
+    if right == 0:
+        added.assert_called_once_with(first)
+    else:
+        assert run.waiting == ["a"] and sent.first is None and sent.failed_on == {("", 0)} and sent.tries == 1
+        assert run.pool.replaced == {"implausible": 1}
 
 
 def too_large(run: Answers, count: int) -> None:

@@ -19,8 +19,9 @@ from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
 from diorama.render.run.recheck import difference, is_sampled, may_take
 from diorama.render.run.slot import Slot
-from diorama.render.run.worker import Card, Task
+from diorama.render.run.worker import Card, Done, Task
 from diorama.render.run.worker_plan import Node, plan_workers
+from diorama.render.store import open_store
 from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import make_job
 from tests.marks import slow
@@ -29,6 +30,18 @@ from tests.render.store.rendered import rendered
 
 ROOT = Path(__file__).resolve().parents[3]
 CPU = ("--device", "cpu", "--workers", "2")
+GPUS = ("--gpus", "2", "--workers-per-gpu", "1")
+
+
+def records(farm: Farm) -> list[diorama.EpisodeRecord]:
+    """The stored episodes."""
+    return list(open_store(farm.store).get_many(farm.stored()))
+
+
+def unusual(farm: Farm) -> dict[str, tuple[str, ...]]:
+    """What is noted about the only image of each stored episode, if anything is."""
+    found = {record.episode_id: record.provenance.unusual for record in records(farm)}
+    return {name: images["frame-0"] for name, images in found.items() if images}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,31 +53,53 @@ def one_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("where", [CPU, *slow((("--gpus", "2", "--workers-per-gpu", "1"),))])
-def test_another_worker_renders_a_black_image(farm: Farm, where: tuple[str, ...]) -> None:
-    names = [f"{kind}{where[1]}" for kind in ("a", "black", "c", "d")]
-    found = farm.run(farm.write(*names), *where, renderer="Black")
-    assert farm.stored() == sorted(names) and found["failed"] == [] and found["retried"] == 1
+def test_another_gpu_renders_a_black_image(farm: Farm) -> None:
+    names = ["a", "black", "c", "d"]
+    found = farm.run(farm.write(*names), *GPUS, renderer="Black")
+    assert farm.stored() == names and found["failed"] == [] and found["retried"] == 1
     assert found["replaced_why"] == {"implausible": 1}
-    assert "all pixels are black" in found["stderr"]
-    assert "replaced 1 worker: 1 rendered an image" not in found["stderr"]
+    assert "but is not of its scene" in found["stderr"] and "all pixels are black" in found["stderr"]
+    assert not unusual(farm)
+
+
+@pytest.mark.parametrize("where", [("--gpus", "1", "--workers-per-gpu", "1"), *slow((GPUS,), (CPU,))])
+def test_what_every_device_renders_black_is_stored(farm: Farm, where: tuple[str, ...]) -> None:
+    """A CPU is not doubted; the only GPU, which is not asked twice, is judged by the CPU."""
+    found = farm.run(farm.write("a", "dark"), *where, renderer="Honest")
+    doubted = ["dark"] * (where != CPU)
+    assert (farm.stored(), found["failed"], found["retried"]) == (["a", "dark"], [], 0)
+    assert found["rechecked"] == len(doubted) and unusual(farm) == dict.fromkeys(doubted, ("all pixels are black", ""))
+    done = CliRunner().invoke(store_command, ["verify", farm.store, "--images", "--json", "--workers", "1"])
+    assert done.exit_code == 0
+    facts = json.loads(done.stdout)
+    assert facts["damaged"] == [] and [one["episode"] for one in facts["unusual"]] == doubted
+    text = "image frame-0: all pixels are black; another device rendered the same"
+    assert [one["problems"] for one in facts["unusual"]] == [[text]] * len(doubted)
 
 
 @pytest.mark.slow
-def test_what_every_worker_renders_black_fails_and_is_kept_on_request(farm: Farm) -> None:
+def test_one_of_two_gpus_that_lies_steadily_leaves(farm: Farm) -> None:
+    names = [f"e{number:02d}" for number in range(24)]
+    found = farm.run(farm.write(*names), *GPUS, renderer="Zeros")
+    assert farm.stored() == names and found["failed"] == [] and not unusual(farm)
+    assert {record.provenance.device for record in records(farm)} == {"GPU number 1"}
+    assert [name.split(" (")[0] for name in found["lost_gpus"]] == ["GPU 0"]
+
+
+@pytest.mark.slow
+def test_the_only_gpu_does_not_get_through_with_zeros(farm: Farm) -> None:
+    names = [f"e{number:02d}" for number in range(6)]
+    found = farm.run(farm.write(*names), "--gpus", "1", "--workers-per-gpu", "1", renderer="Zeros", code=3)
+    assert farm.stored() == [] and "no GPU is left to render on" in found["stderr"]
+    assert "the CPU renders another one, by" in found["stderr"]
+
+
+@pytest.mark.slow
+def test_what_is_kept_on_request_is_unusual(farm: Farm) -> None:
     specs = farm.write("a", "dark")
-    found = farm.run(specs, *CPU, "--retries", "1", renderer="Black", code=1)
-    (failed,) = found["failed"]
-    assert (failed["episode"], farm.stored()) == ("dark", ["a"])
-    assert "given up after 2 tries" in failed["message"] and "all pixels are black" in failed["message"]
-    assert farm.run(specs, *CPU, "--keep-implausible", renderer="Black")["rendered"] == 1
-    verify = [farm.store, "--images", "--json", "--workers", "1"]
-    done = CliRunner().invoke(store_command, ["verify", *verify])
-    assert done.exit_code == 4
-    (damaged,) = json.loads(done.stdout)["damaged"]
-    assert damaged["episode"] == "dark"
-    assert damaged["problems"][0].startswith("image frame-0: all pixels are black")
-    assert CliRunner().invoke(store_command, ["verify", farm.store]).exit_code == 0
+    assert farm.run(specs, *GPUS, "--keep-implausible", renderer="Black")["rendered"] == 2
+    done = CliRunner().invoke(store_command, ["verify", farm.store, "--images", "--workers", "1"])
+    assert done.exit_code == 0 and "2 episodes, none damaged, 1 unusual" in done.stdout
 
 
 @pytest.mark.slow
@@ -98,14 +133,14 @@ def test_a_second_render_needs_another_card_or_another_worker() -> None:
         return [Slot(number, plan) for number, plan in enumerate(plans)]
 
     def takers(found: list[Slot], first: int, card: Card | None) -> list[int]:
-        task.first_on = (first, card)
+        task.first, task.first_on = Done("a", b"", 1), (first, card)
         return [slot.number for slot in found if may_take(found, slot, task)]
 
     four, two = slots(2, 2), slots(0, 2)
     assert len({slot.card for slot in four}) == 2
     assert takers(four, 0, four[0].card) == [slot.number for slot in four if slot.card != four[0].card]
     assert (takers(two, 0, None), takers(two[:1], 0, None)) == ([1], [0])
-    task.first_on = None
+    task.first = None
     assert all(may_take(four, slot, task) for slot in four)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.episode.plausibility import image_problems
+from diorama.render.episode.plausibility import unusual_images
 from diorama.render.store import open_store
 from tests import mesh_files
 from tests.tools.simulated_gpu.conftest import Machine
@@ -53,7 +53,7 @@ def test_a_card_with_wrong_results_leaves_none_in_the_store(tmp_path: Path, spec
     machine = Machine(tmp_path, 2, level=2, fail=fault)
     store = render(machine, "cards", [specs], "--gpus", "2", "--workers-per-gpu", "1", "--profile", "draft")
     records = open_store(str(store)).get_many([f"e{k}" for k in range(8)])
-    assert not [problem for record in records for problem in image_problems(record)]
+    assert not [problem for record in records for problem in unusual_images(record)]
     assert machine.calls("fault"), "the fault did not happen: the test tests nothing"
 
 
