@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import lance
 import pytest
+from lance.fragment import FragmentMetadata
 
 from diorama.render.store import open_or_create
 from diorama.render.uses.draw.notebook import record_html, scene_html
@@ -64,6 +66,31 @@ def test_a_store_with_linked_folders_is_refused(tmp_path: Path, arguments: tuple
     assert victim.files() == before
     assert done.code == 4, (done.out, done.err)
     assert "symbolic link" in done.err
+
+
+@pytest.mark.parametrize("name", ["_versions/*.manifest", "_refs/tags/*", "data/*", "_versions/*hint.json"])
+def test_a_store_with_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
+    """Opening a pipe for reading waits for somebody who writes."""
+    url = make_store(tmp_path)
+    lance.dataset(url).tags.create("first", 1)
+    path = min(Path(url).glob(name))
+    path.unlink()
+    os.mkfifo(path)
+    done = [run_bounded("render-store", *words) for words in (["ls", url, "--at", "first"], ["compact", url])]
+    assert [one.code for one in done] == [4, 4]
+    assert f"{path} is not a regular file" in done[0].err
+
+
+@pytest.mark.parametrize("rows", [2**31 - 1, 4, 1])
+def test_the_number_of_rows_in_a_manifest_is_compared_with_the_file(tmp_path: Path, rows: int) -> None:
+    url = make_store(tmp_path)
+    store = lance.dataset(url)
+    (fragment,) = store.get_fragments()
+    forged = FragmentMetadata.from_json(json.dumps({**fragment.metadata.to_json(), "physical_rows": rows}))
+    lance.LanceDataset.commit(url, lance.LanceOperation.Overwrite(store.schema, [forged]))
+    done = run_bounded("render-store", "verify", url)
+    assert done.code == 4 and done.peak < 600
+    assert f"incorrect physical_rows. Actual: 3 Metadata: {rows}" in done.err
 
 
 def test_a_store_of_linked_files_is_read_as_from_the_cache_of_the_hub(tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import read_foreign
 
 # glTF has PNG and JPEG; .obj models also use the others. Pillow reads dozens, PostScript by starting Ghostscript.
-_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
 # Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
-_MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
+MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
 # Notes of a model, and characters of one: each image's record has them.
 _MOST_NOTES, _LONGEST_NOTE = 100, 300
 # The MTL options before the name of a texture.
@@ -96,11 +96,11 @@ class Sources:
         try:
             with open_texture(stream) as image:
                 self.pixels += image.width * image.height
-                if image.width * image.height > _MOST_PIXELS or self.pixels > _ALL_PIXELS:
-                    raise ValueError(f"more than {_MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
+                if image.width * image.height > MOST_PIXELS or self.pixels > _ALL_PIXELS:
+                    raise ValueError(f"more than {MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
                 return image.convert("RGB")
         except Exception as error:  # readers of image formats raise many types
-            raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(_FORMATS)}: {error}") from error
+            raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(FORMATS)}: {error}") from error
 
     def note(self, text: str) -> None:
         """Add a note, once; a long one is cut, and what comes after too many is only mentioned."""
@@ -185,7 +185,7 @@ def open_texture(stream: IO[bytes]) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        return Image.open(stream, formats=_FORMATS)
+        return Image.open(stream, formats=FORMATS)
 
 
 def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
