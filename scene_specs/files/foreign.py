@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,24 @@ def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
     return content
+
+
+def file_state(path: Path) -> tuple[int, ...]:
+    """Size, date, time of the last change, and number of a file: one differs after it is written or replaced.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    now = path.stat()
+    return (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
+
+
+def is_of_others(path: Path) -> bool:
+    """Return whether a file or folder exists that belongs to another user, or that all may write."""
+    with suppress(OSError):
+        state = path.stat()
+        return state.st_uid != os.geteuid() or bool(state.st_mode & stat.S_IWOTH)
+    return False
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:

@@ -51,8 +51,8 @@ def _size_of(episode: Episode) -> tuple[int, int]:
     width, height = (own.width, own.height) if own else stage_of(episode).size
     if width * height > _MOST_PIXELS:
         raise UsageError(
-            f"episode {episode.id}: images of {width} x {height} pixels; allowed: at most {_MOST_PIXELS:,} pixels, unless "
-            f"you pass --size {width}x{height}"
+            f"episode {episode.id}: images of {width} x {height} pixels; allowed: at most {_MOST_PIXELS:,} pixels, "
+            f"unless you pass --size {width}x{height}"
         )
     return width, height
 

@@ -53,7 +53,7 @@ class Reply:
 
     Attributes:
         requests: number of requests until it came.
-        cost: cost of all of them, in the currency of the prices that were given; None if tokens are estimates.
+        cost: cost of all of them, in the currency of the prices that were given; None if the tokens are estimates.
     """
 
     text: str

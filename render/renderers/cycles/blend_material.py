@@ -23,7 +23,7 @@ import bpy
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import SceneMaterial
-from diorama.scene_specs.shapenet.sources import FORMATS, MOST_PIXELS, open_texture
+from diorama.scene_specs.shapes.shapenet.sources import FORMATS, MOST_PIXELS, open_texture
 
 # Cycles chooses a reader by the ending of a name first: that of `a.null?RES=16000x16000` reads no file.
 _ENDINGS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".bmp": "BMP", ".gif": "GIF", ".tga": "TGA"}

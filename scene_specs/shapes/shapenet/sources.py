@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.scene_specs.errors import AssetError
-from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.files.foreign import file_state, read_foreign
 
 # glTF has PNG and JPEG; .obj models also use the others. Pillow reads dozens, PostScript by starting Ghostscript.
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
@@ -59,6 +59,7 @@ class Sources:
 
     Attributes:
         main: the model's own file.
+        states: of the files, see `file_state`.
         libraries: names of its material files.
         pixels: number of pixels of the textures decoded so far.
         unhashed: paths that count for the cache but not for the image.
@@ -69,6 +70,7 @@ class Sources:
     root: Path
     main: Path
     files: dict[Path, bytes] = field(default_factory=dict)
+    states: dict[Path, tuple[int, ...]] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     missing: list[Path] = field(default_factory=list)
     libraries: tuple[str, ...] = ()
@@ -88,6 +90,8 @@ class Sources:
         if not real.is_relative_to(self.root):
             raise AssetError(f"{path} lies outside the model library {self.root}")
         if real not in self.files:
+            # Before it is read: what replaces it meanwhile is another file.
+            self.states[real] = file_state(real)
             self.files[real] = read_foreign(real)
         return self.files[real]
 
