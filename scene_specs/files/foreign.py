@@ -8,13 +8,21 @@ import os
 import re
 import stat
 from contextlib import suppress
+from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from diorama.scene_specs.errors import spec_error
 
 # Larger than any file that Diorama reads in one piece; a store's images are not read through here.
 MOST_BYTES = 1 << 30
+# Names of variables with keys and tokens, and the fields of a signed request that have them.
+_SECRET = re.compile("SECRET|TOKEN|PASSWORD|ACCESS_KEY|API_KEY", re.IGNORECASE)
+_SIGNED = re.compile(r"(security-token[^\w\n]{1,5}|signature=|credential=)[\w+/=%.~-]+", re.IGNORECASE)
+# Shorter values, such as `true`, stand in any text.
+_SHORTEST_SECRET = 8
 
 
 def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -101,9 +109,36 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else json.dumps(c)[1:-1] for c in text)
 
 
-def without_passwords(text: str) -> str:
-    """Remove the user names and passwords of a text's URLs."""
-    return re.sub(r"://[^/\s]*@", "://***@", text)
+def without_secrets(text: str) -> str:
+    """Remove passwords of URLs, what signs requests to S3, and the values of this user's keys and tokens.
+
+    A server may send back what it was sent, also escaped for URLs, HTML or JSON.
+    """
+    text = re.sub(r"://[^/\s]*@", "://***@", text)
+    values = {value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= _SHORTEST_SECRET}
+    for value in sorted(values | _stored_secrets(), key=len, reverse=True):
+        for form in (value, quote(value, safe=""), quote(value), escape(value), value.replace("/", "\\/")):
+            text = text.replace(form, "***")
+    return _SIGNED.sub(r"\1***", text)
+
+
+@cache
+def _stored_secrets() -> frozenset[str]:
+    """The keys and tokens in the file of credentials that clients of S3 read."""
+    path = os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path("~/.aws/credentials").expanduser()
+    with suppress(OSError, RuntimeError):
+        lines = read_foreign(Path(path), 1 << 20).decode(errors="replace").splitlines()
+        pairs = [line.partition("=") for line in lines]
+        return frozenset(
+            v for k, _, value in pairs if _SECRET.search(k) and len(v := value.strip()) >= _SHORTEST_SECRET
+        )
+    return frozenset()
+
+
+def cut(text: str, most: int) -> str:
+    """Replace the middle of a long text by the number of characters that are left out."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} ... {len(text) - 2 * half:,} characters ... {text[-half:]}"
 
 
 def refuse_links(root: Path, path: Path) -> None:

@@ -111,7 +111,7 @@ def _stimuli(folder: Path) -> Path:
                 picture.save(folder / split / str(ref) / "image.png")
     for split in ("train", "val"):
         head = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
-        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows]))
+        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows], published=True))
     return folder
 
 

@@ -182,7 +182,7 @@ def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
             game.name.partition("_")[2], number, number // PER_REPETITION, target, game.context, trial.message, words,
             game.iteration or "diorama", trial.time, trial.clicked, correct,
         ))  # fmt: skip
-    return csv_table(rows)
+    return csv_table(rows, published=True)
 
 
 def transcript_rows(transcript: Transcript) -> list[Recorded]:
@@ -209,7 +209,7 @@ def records_text(game: Game, transcript: Transcript) -> str:
         seen = [[transcript.images[k] for k in order] for order in (game.speaker_order, trial.order)]
         cells = (seen[0], trial.message, trial.speaker_label, seen[1], trial.listener_label, trial.choice or "invalid")
         table.append((number, *row[1:], *cells))
-    return csv_table(table)
+    return csv_table(table, published=True)
 
 
 def write_game(
