@@ -99,7 +99,7 @@ def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
     if image.source in ("FILE", "TILED") and image.packed_files:
         # Blender would read the file of this name if it found the packed data incomplete.
         image.filepath_raw = ""
-        return sum(_file_pixels(io.BytesIO(file.data), problem) for file in image.packed_files)
+        return sum(_file_pixels(io.BytesIO(file.packed_file.data), problem) for file in image.packed_files)
     real = Path(bpy.path.abspath(image.filepath)).resolve()
     inside = image.source == "FILE" and any(real.is_relative_to(root) for root in roots)
     if not inside or not real.is_file():  # resolved: a pipe or device is not a file
