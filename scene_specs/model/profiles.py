@@ -47,8 +47,10 @@ def episode_settings(episode: Episode, profile: str | None = None, size: tuple[i
 
 
 def _size_of(episode: Episode) -> tuple[int, int]:
-    own = episode.settings if isinstance(episode, Scene) else None
-    width, height = (own.width, own.height) if own else stage_of(episode).size
+    if isinstance(episode, EpisodeSpec):
+        width, height = stage_of(episode).size
+    else:
+        width, height = episode.settings.width, episode.settings.height
     if width * height > _MOST_PIXELS:
         raise UsageError(
             f"episode {episode.id}: images of {width} x {height} pixels; allowed: at most {_MOST_PIXELS:,} pixels, "

@@ -6,7 +6,7 @@ from diorama.scene_specs.files.tables import csv_table
 
 
 def test_texts_of_a_table_are_no_formulas() -> None:
-    rows = [
+    rows: list[list[object]] = [
         ["=1+1", "+a", "-a", "@a", "a=b", "'a"],
         [-1, -0.5, "-0.5", "+1e-9", "", "-"],
         ["-1+cmd|'/c calc'!A1", None],
