@@ -8,7 +8,6 @@ import os
 import re
 import stat
 from contextlib import suppress
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,6 @@ MOST_BYTES = 1 << 30
 # Names of variables with keys and tokens, and the fields of a signed request that have them.
 _SECRET = re.compile("SECRET|TOKEN|PASSWORD|ACCESS_KEY|API_KEY", re.IGNORECASE)
 _SIGNED = re.compile(r"(security-token[^\w\n]{1,5}|signature=|credential=)[\w+/=%.~-]+", re.IGNORECASE)
-# Shorter values, such as `true`, stand in any text.
-_SHORTEST_SECRET = 8
 
 
 def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -114,25 +111,18 @@ def without_secrets(text: str) -> str:
 
     A server may send back what it was sent, also escaped for URLs, HTML or JSON.
     """
-    text = re.sub(r"://[^/\s]*@", "://***@", text)
-    values = {value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= _SHORTEST_SECRET}
-    for value in sorted(values | _stored_secrets(), key=len, reverse=True):
+    pairs = [*os.environ.items()]
+    with suppress(OSError, RuntimeError):
+        stored = Path(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials").expanduser()
+        pairs += [
+            (line, line.partition("=")[2].strip()) for line in read_foreign(stored).decode(errors="replace").split("\n")
+        ]
+    # Shorter values, such as `true`, stand in any text.
+    values = {value for name, value in pairs if _SECRET.search(name) and len(value) >= 8}
+    for value in sorted(values, key=len, reverse=True):
         for form in (value, quote(value, safe=""), quote(value), escape(value), value.replace("/", "\\/")):
             text = text.replace(form, "***")
-    return _SIGNED.sub(r"\1***", text)
-
-
-@cache
-def _stored_secrets() -> frozenset[str]:
-    """The keys and tokens in the file of credentials that clients of S3 read."""
-    path = os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path("~/.aws/credentials").expanduser()
-    with suppress(OSError, RuntimeError):
-        lines = read_foreign(Path(path), 1 << 20).decode(errors="replace").splitlines()
-        pairs = [line.partition("=") for line in lines]
-        return frozenset(
-            v for k, _, value in pairs if _SECRET.search(k) and len(v := value.strip()) >= _SHORTEST_SECRET
-        )
-    return frozenset()
+    return _SIGNED.sub(r"\1***", re.sub(r"://[^/\s]*@", "://***@", text))
 
 
 def cut(text: str, most: int) -> str:

@@ -122,14 +122,14 @@ def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name:
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
-        ("generated", "ours.png", "image 'secret' has 900,000,000 pixels; allowed: at most 67,108,864"),
-        ("file", "a.null?RES=16000x16000", "expected a name that ends with .png, .jpg"),
+        ("generated", "ours.png", "image 'secret' has 900,000,000 pixels; allowed: 67,108,864"),
+        ("file", "a.null?RES=16000x16000", "with the ending of that format"),
         *slow(
-            ("many", "ours.png", "its images have more than 268,435,456 pixels"),
+            ("many", "ours.png", "allowed: 67,108,864, and 268,435,456 in all images"),
             ("file", "large.png", "image 'secret' has 100,000,000 pixels"),
             ("packed", "large.png", "image 'secret' has 100,000,000 pixels"),
-            ("file", "ours.tga", "is a PNG file with the ending of a TGA file"),
-            ("file", "ours.exr", "expected a name that ends with .png, .jpg"),
+            ("file", "ours.tga", "with the ending of that format"),
+            ("file", "ours.exr", "with the ending of that format"),
         ),
     ],
 )

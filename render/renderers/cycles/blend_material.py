@@ -26,7 +26,7 @@ from diorama.scene_specs.model.scene import SceneMaterial
 from diorama.scene_specs.shapes.shapenet.sources import FORMATS, MOST_PIXELS, open_texture
 
 # Cycles chooses a reader by the ending of a name first: that of `a.null?RES=16000x16000` reads no file.
-_ENDINGS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".bmp": "BMP", ".gif": "GIF", ".tga": "TGA"}
+_ENDINGS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg"), "BMP": (".bmp",), "GIF": (".gif",), "TGA": (".tga",)}
 # Of all images of a file together.
 _ALL_PIXELS = 1 << 28
 
@@ -67,7 +67,7 @@ def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> A
 
 def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) -> None:
     """Remove all animation from what was loaded. Raises AssetError if it reads files that it may not read."""
-    pixels = 0
+    total = 0
     for block in sorted(loaded, key=lambda block: str(block.name)):
         if block.library is not None:
             raise AssetError(f"{path}: {block.name!r} is linked from {block.library.filepath}; make it local")
@@ -75,9 +75,10 @@ def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) 
             case bpy.types.Library():
                 continue
             case bpy.types.Image():
-                pixels += _pixels_of(block, path, roots)
-                if pixels > _ALL_PIXELS:
-                    raise AssetError(f"{path}: its images have more than {_ALL_PIXELS:,} pixels; scale them down")
+                total += (pixels := _pixels_of(block, path, roots))
+                if pixels > MOST_PIXELS or total > _ALL_PIXELS:
+                    allowed = f"{MOST_PIXELS:,}, and {_ALL_PIXELS:,} in all images of the file"
+                    raise AssetError(f"{path}: image {block.name!r} has {pixels:,} pixels; allowed: {allowed}")
             case bpy.types.ShaderNodeTree() | bpy.types.Text() | bpy.types.Action():
                 pass
             case _:
@@ -93,36 +94,25 @@ def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
     """The number of pixels of an image, which is not decoded. Raises AssetError if the material may not read it."""
     problem = f"{path}: image {image.name!r}"
     if image.source == "GENERATED":
-        pixels = image.generated_width * image.generated_height
         # Four bytes for each of a pixel's values.
-        return _bounded(pixels, problem) * (4 if image.use_generated_float else 1)
+        return int(image.generated_width * image.generated_height * (4 if image.use_generated_float else 1))
     if image.source in ("FILE", "TILED") and image.packed_files:
         # Blender would read the file of this name if it found the packed data incomplete.
         image.filepath_raw = ""
-        return sum(_file_pixels(io.BytesIO(file.packed_file.data), problem) for file in image.packed_files)
+        return sum(_size_in(io.BytesIO(file.packed_file.data), FORMATS, problem) for file in image.packed_files)
     real = Path(bpy.path.abspath(image.filepath)).resolve()
     inside = image.source == "FILE" and any(real.is_relative_to(root) for root in roots)
     if not inside or not real.is_file():  # resolved: a pipe or device is not a file
         problem += f" ({image.source.lower()}) reads {image.filepath!r}"
         raise AssetError(f"{problem}; pack it into the .blend file, or keep it as a file below an asset root")
-    if real.suffix.lower() not in _ENDINGS:
-        raise AssetError(f"{problem} reads {image.filepath!r}; expected a name that ends with {', '.join(_ENDINGS)}")
     with real.open("rb") as stream:
-        return _file_pixels(stream, problem, _ENDINGS[real.suffix.lower()])
+        return _size_in(stream, [kind for kind in FORMATS if real.suffix.lower() in _ENDINGS[kind]], problem)
 
 
-def _file_pixels(stream: IO[bytes], problem: str, kind: str = "") -> int:
+def _size_in(stream: IO[bytes], formats: Sequence[str], problem: str) -> int:
     try:
-        with open_texture(stream) as image:
-            pixels, found = image.width * image.height, image.format
+        with open_texture(stream, formats) as image:
+            return int(image.width * image.height)
     except Exception as error:  # readers of image formats raise many types
-        raise AssetError(f"{problem} can't be read as {', '.join(FORMATS)}: {error}") from error
-    if kind not in ("", found):
-        raise AssetError(f"{problem} is a {found} file with the ending of a {kind} file; rename it")
-    return _bounded(pixels, problem)
-
-
-def _bounded(pixels: int, problem: str) -> int:
-    if pixels > MOST_PIXELS:
-        raise AssetError(f"{problem} has {pixels:,} pixels; allowed: at most {MOST_PIXELS:,}")
-    return pixels
+        found = f"can't be read as {', '.join(FORMATS)} with the ending of that format"
+        raise AssetError(f"{problem} {found}: {error}") from error

@@ -178,10 +178,11 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
 
 
 def _file_states(sources: Sources) -> tuple[FileState, ...]:
-    read = ((path, sources.states[path], hashlib.sha256(data).hexdigest()) for path, data in sources.files.items())
-    others = ((path, file_state(path), "") for path in dict.fromkeys(sources.unhashed) if path not in sources.files)
-    missing = ((path, (), "") for path in dict.fromkeys(sources.missing))
-    return tuple(FileState(str(path), state, sha256) for path, state, sha256 in (*read, *others, *missing))
+    found = {path: FileState(str(path)) for path in sources.missing}
+    found |= {path: FileState(str(path), file_state(path)) for path in sources.unhashed}
+    for path, data in sources.files.items():
+        found[path] = FileState(str(path), sources.states[path], hashlib.sha256(data).hexdigest())
+    return tuple(found.values())
 
 
 def _sources_digest(sources: Sources, library: Library) -> str:

@@ -10,6 +10,7 @@ import io
 import re
 import warnings
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -183,13 +184,13 @@ def decode_text(data: bytes, sources: Sources, name: str) -> str:
         return data.decode("latin-1")
 
 
-def open_texture(stream: IO[bytes]) -> Any:
+def open_texture(stream: IO[bytes], formats: Sequence[str] = FORMATS) -> Any:
     """A Pillow image that is not decoded yet; `decode_texture` has our own limit on its size."""
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        return Image.open(stream, formats=FORMATS)
+        return Image.open(stream, formats=formats)
 
 
 def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
