@@ -120,7 +120,12 @@ def without_secrets(text: str) -> str:
     # Shorter values, such as `true`, stand in any text.
     values = {value for name, value in pairs if _SECRET.search(name) and len(value) >= 8}
     for value in sorted(values, key=len, reverse=True):
-        for form in (value, quote(value, safe=""), quote(value), escape(value), value.replace("/", "\\/")):
+        for form in (
+            value,
+            *(quote(value, safe, errors="replace") for safe in ("", "/")),
+            escape(value),
+            value.replace("/", "\\/"),
+        ):
             text = text.replace(form, "***")
     return _SIGNED.sub(r"\1***", re.sub(r"://[^/\s]*@", "://***@", text))
 
