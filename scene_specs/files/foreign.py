@@ -120,12 +120,8 @@ def without_secrets(text: str) -> str:
     # Shorter values, such as `true`, stand in any text.
     values = {value for name, value in pairs if _SECRET.search(name) and len(value) >= 8}
     for value in sorted(values, key=len, reverse=True):
-        for form in (
-            value,
-            *(quote(value, safe, errors="replace") for safe in ("", "/")),
-            escape(value),
-            value.replace("/", "\\/"),
-        ):
+        escaped = (quote(value, safe, errors="replace") for safe in ("", "/"))
+        for form in (value, *escaped, escape(value), value.replace("/", "\\/")):
             text = text.replace(form, "***")
     return _SIGNED.sub(r"\1***", re.sub(r"://[^/\s]*@", "://***@", text))
 

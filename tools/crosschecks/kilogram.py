@@ -50,8 +50,8 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.errors import Diagnostic, SpecError
-from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.csv_table import csv_table
 from diorama.scene_specs.tasks.importing.pictures import read_picture
 from tools.crosschecks import Row, read_json, redrawn, spec_data
 

@@ -22,9 +22,9 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import ORDER
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_foreign, read_text
-from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.tasks.csv_table import csv_table
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",

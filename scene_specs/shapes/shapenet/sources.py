@@ -190,7 +190,7 @@ def open_texture(stream: IO[bytes], formats: Sequence[str] = FORMATS) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        return Image.open(stream, formats=formats)
+        return Image.open(stream, formats=tuple(formats))
 
 
 def part_of(vertices: Any, faces: Any, visual: Any) -> Part:

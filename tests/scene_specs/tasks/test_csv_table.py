@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diorama.scene_specs.files.tables import csv_table
+from diorama.scene_specs.tasks.csv_table import csv_table
 
 
 def test_texts_of_a_table_are_no_formulas() -> None:
