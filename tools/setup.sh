@@ -199,6 +199,16 @@ make_venv() {
 axe=axe-core@4.14.1
 axe_sha256=e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
 torch=torch==2.13.0
+# PyPI's wheels for Linux (x86-64, ARM) and macOS, for Python 3.11 and 3.13, and PyTorch's own for the CPU (x86-64, 3.11).
+torch_lock="$torch --hash=sha256:60fcdcb2f3876e21146cb4524ef06397d727ca9ad5f020818547e25075fe3cb7 \
+  --hash=sha256:092790c696a760c729fd5722835f50b9d81fd7c8f141571f3f3cf4081a8f664c \
+  --hash=sha256:e76f9bcecc52b8ff711239a2f7547d5353df95878ab232f0773c1d95928b92f8 \
+  --hash=sha256:a3a9a21312872af8a26950b2c15680335a386a1f56ed03e780653d78b9607e9e \
+  --hash=sha256:1e09d6a722504957c694faceca843acde562786df1144ebcc5a74075ec7f6005 \
+  --hash=sha256:33449899ce5496c1b84b4853179d94fd102028ae1407314d9fb956bb79e70d09 \
+  --hash=sha256:6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
+sympy==1.14.0 --hash=sha256:e091cc3e99d2141a0ba2847328f5479b05d94a6635cb96148ccb3f34671bd8f5
+mpmath==1.3.0 --hash=sha256:a0b2b9fe80bbcd81a6647ff13108738cfb482d481d826cc0e02f5b35e5c88d2c"
 
 fetch_axe() {
   local file=$venv/${axe/@/-}.tgz
@@ -222,7 +232,10 @@ add_readers() {
   if timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep '"name": "nvidia-' >"$log"; then
     say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
   fi
-  uv="" install "PyTorch" --only-binary :all: "$torch"
+  echo "$torch_lock" >"$venv/torch.lock"
+  uv="" install "PyTorch" --only-binary :all: --no-deps --require-hashes -r "$venv/torch.lock"
+  # Nothing more for the CPU; NVIDIA's libraries, which no hash names, for CUDA.
+  uv="" install "what PyTorch needs" --only-binary :all: "$torch"
 }
 
 clean_up() {
@@ -242,7 +255,7 @@ trap 'exit 143' TERM HUP
 
 # An environment made elsewhere, or from another lock, is not this one.
 stamp="$(cksum <"$lock") $root"
-if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cat tools/locks/{moto,harness}.lock | cksum)"; fi
+if [[ -n $readers ]]; then stamp="$stamp $(cksum <<<"$torch_lock") $axe $(cat tools/locks/{moto,harness}.lock | cksum)"; fi
 if is_whole; then
   python=$venv/bin/python
 else

@@ -21,7 +21,7 @@ from click.core import ParameterSource
 
 from diorama.render import __version__
 from diorama.scene_specs.errors import DioramaError, UsageError, counted
-from diorama.scene_specs.files.foreign import printable, without_passwords
+from diorama.scene_specs.files.foreign import cut, printable, without_secrets
 from diorama.scene_specs.files.writing import NO_SPACE, unwritable
 from diorama.scene_specs.language.registry import plugin_error
 
@@ -29,6 +29,8 @@ MAX_DIAGNOSTICS = 50
 INTERRUPTED = 130
 # Longer ones get a line of their own, as click has it.
 _OPTION_WIDTH = 30
+# Characters of a message, with -vv that of an exception, too.
+_LONGEST_RECORD = 20_000
 
 log = logging.getLogger("diorama")
 
@@ -42,7 +44,7 @@ class _EchoHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         prefix = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         try:
-            click.echo(prefix + printable(without_passwords(self.format(record))), err=True)
+            click.echo(prefix + printable(cut(without_secrets(self.format(record)), _LONGEST_RECORD)), err=True)
         except Exception:
             self.handleError(record)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from diorama.render.geometry.meshes import load_mesh
 from diorama.scene_specs.asset_roots import find_asset
 from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.files.foreign import file_state
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.model.look import look_digest
 from diorama.scene_specs.model.scene import Scene
@@ -29,20 +30,19 @@ def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
 
 
 @lru_cache(maxsize=256)
-def _file_digest(path: Path, size: int, changed_ns: int) -> str:
+def _file_digest(path: Path, _state: tuple[int, ...]) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def blend_digest(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a .blend file, read again only after its size or date changed.
+    """Return the hexadecimal SHA-256 of a .blend file, read again only after its state changed.
 
     Raises:
         AssetError: the file can't be read.
     """
     try:
-        state = path.stat()
-        return _file_digest(path, state.st_size, state.st_mtime_ns)
+        return _file_digest(path, file_state(path))
     except OSError as error:
         raise AssetError(f"asset {path}: {error}") from error
 

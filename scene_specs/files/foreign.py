@@ -7,13 +7,19 @@ import json
 import os
 import re
 import stat
+from contextlib import suppress
+from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from diorama.scene_specs.errors import spec_error
 
 # Larger than any file that Diorama reads in one piece; a store's images are not read through here.
 MOST_BYTES = 1 << 30
+# Names of variables with keys and tokens, and the fields of a signed request that have them.
+_SECRET = re.compile("SECRET|TOKEN|PASSWORD|ACCESS_KEY|API_KEY", re.IGNORECASE)
+_SIGNED = re.compile(r"(security-token[^\w\n]{1,5}|signature=|credential=)[\w+/=%.~-]+", re.IGNORECASE)
 
 
 def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -40,6 +46,24 @@ def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
     return content
+
+
+def file_state(path: Path) -> tuple[int, ...]:
+    """Size, date, time of the last change, and number of a file: one differs after it is written or replaced.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    now = path.stat()
+    return (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
+
+
+def is_of_others(path: Path) -> bool:
+    """Return whether a file or folder exists that belongs to another user, or that all may write."""
+    with suppress(OSError):
+        state = path.stat()
+        return state.st_uid != os.geteuid() or bool(state.st_mode & stat.S_IWOTH)
+    return False
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
@@ -82,9 +106,30 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else json.dumps(c)[1:-1] for c in text)
 
 
-def without_passwords(text: str) -> str:
-    """Remove the user names and passwords of a text's URLs."""
-    return re.sub(r"://[^/\s]*@", "://***@", text)
+def without_secrets(text: str) -> str:
+    """Remove passwords of URLs, what signs requests to S3, and the values of this user's keys and tokens.
+
+    A server may send back what it was sent, also escaped for URLs, HTML or JSON.
+    """
+    pairs = [*os.environ.items()]
+    with suppress(OSError, RuntimeError):
+        stored = Path(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials").expanduser()
+        pairs += [
+            (line, line.partition("=")[2].strip()) for line in read_foreign(stored).decode(errors="replace").split("\n")
+        ]
+    # Shorter values, such as `true`, stand in any text.
+    values = {value for name, value in pairs if _SECRET.search(name) and len(value) >= 8}
+    for value in sorted(values, key=len, reverse=True):
+        escaped = (quote(value, safe, errors="replace") for safe in ("", "/"))
+        for form in (value, *escaped, escape(value), value.replace("/", "\\/")):
+            text = text.replace(form, "***")
+    return _SIGNED.sub(r"\1***", re.sub(r"://[^/\s]*@", "://***@", text))
+
+
+def cut(text: str, most: int) -> str:
+    """Replace the middle of a long text by the number of characters that are left out."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} ... {len(text) - 2 * half:,} characters ... {text[-half:]}"
 
 
 def refuse_links(root: Path, path: Path) -> None:

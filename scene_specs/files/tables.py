@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 
 
@@ -14,13 +12,6 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[s
         widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
         for row in cells:
             yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-
-
-def csv_table(rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as CSV, with a line feed after each."""
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def markdown_table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:

@@ -14,6 +14,8 @@ from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.stage import stage_of
 
 DEFAULT_PROFILE = "standard"
+# Pixels of an image whose size a file decides: 3840 x 2160 and a little more. `--size` may say more.
+_MOST_PIXELS = 1 << 23
 # What can be rendered.
 Episode = EpisodeSpec | Scene
 
@@ -33,18 +35,28 @@ def episode_settings(episode: Episode, profile: str | None = None, size: tuple[i
         size: (width, height) in pixels, None for the stage's size, or for a Scene's own.
 
     Raises:
-        UsageError: for an unknown profile.
+        UsageError: for an unknown profile, and a larger image than a file may ask for.
         StageError: the stage is unknown, or its file is wrong.
     """
-    if isinstance(episode, EpisodeSpec):
-        return settings_for(profile or DEFAULT_PROFILE, *(size or stage_of(episode).size))
-    own = episode.settings
-    width, height = size or (own.width, own.height)
-    if profile is None:
-        return own.model_copy(update={"width": width, "height": height})
+    width, height = size or _size_of(episode)
+    if profile is None and isinstance(episode, Scene):
+        return episode.settings.model_copy(update={"width": width, "height": height})
     settings = settings_for(profile or DEFAULT_PROFILE, width, height)
     # As when the contrast was made: rectangles around objects would follow the layout, and the noise with them.
-    return settings.without_rectangles() if episode.contrast else settings
+    return settings.without_rectangles() if isinstance(episode, Scene) and episode.contrast else settings
+
+
+def _size_of(episode: Episode) -> tuple[int, int]:
+    if isinstance(episode, EpisodeSpec):
+        width, height = stage_of(episode).size
+    else:
+        width, height = episode.settings.width, episode.settings.height
+    if width * height > _MOST_PIXELS:
+        raise UsageError(
+            f"episode {episode.id}: images of {width} x {height} pixels; allowed: at most {_MOST_PIXELS:,} pixels, "
+            f"unless you pass --size {width}x{height}"
+        )
+    return width, height
 
 
 @lru_cache(maxsize=64)

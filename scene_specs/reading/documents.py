@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
-from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.files.foreign import file_state, read_foreign
 from diorama.scene_specs.files.strict_json import NotStrictJson, decode, skip_space
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json
 from diorama.scene_specs.reading.located_json import LocatedJson, scan
@@ -43,11 +43,10 @@ class SpecFile:
     path: Path
     lines: bool
 
-    def state(self) -> tuple[int, int] | None:
-        """Return size in bytes and modification time, which differ after a write; None for a file that is gone."""
+    def state(self) -> tuple[int, ...] | None:
+        """Return the state, see `file_state`; None for a file that is gone."""
         with suppress(OSError):
-            found = self.path.stat()
-            return (found.st_size, found.st_mtime_ns)
+            return file_state(self.path)
         return None
 
 

@@ -74,7 +74,7 @@ class SpecSource:
         self._stdin = stdin or Spool()
         self.part = (1, 1)
         self.look: str | None = None
-        self._states: dict[str, tuple[int, int]] = {}
+        self._states: dict[str, tuple[int, ...]] = {}
         self._checked = False
 
     @classmethod

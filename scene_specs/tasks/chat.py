@@ -53,14 +53,14 @@ class Reply:
 
     Attributes:
         requests: number of requests until it came.
-        cost: cost of all of them, in the currency of the prices that were given.
+        cost: cost of all of them, in the currency of the prices that were given; None if the tokens are estimates.
     """
 
     text: str
     input_tokens: int
     output_tokens: int
     requests: int = 1
-    cost: float = 0.0
+    cost: float | None = 0.0
 
 
 class ChatModel(Protocol):

@@ -5,7 +5,8 @@
 A pair is a call in which all arguments are right except one path. Prints a row per path: pairs, exit codes, findings,
 seconds, and the longest time and most memory of a pair. Findings are exceptions, exit codes that the help of the
 command does not list, more than `--seconds`, more than 1,500 MiB, and changed files that the command was not asked to
-write. Exit code 1: there are findings.
+write; for inputs of up to 100 kB, also a refusal after more than 2 s of the processor, and more than 1,000 MiB. At the
+end, the ten pairs with such an input that took longest, in seconds of the processor. Exit code 1: there are findings.
 """
 
 from __future__ import annotations
@@ -99,6 +100,8 @@ _CALLS = {
 _FILES = {"files": "files=@every.jsonl", "folder": "folder=@tangrams"}
 # In MiB; the commands alone take 300.
 _MEMORY = 1500
+# Of inputs up to a size in bytes: seconds of the processor until one is refused, and MiB.
+_SMALL, _SMALL_SECONDS, _SMALL_MEMORY = 100_000, 2.0, 1000
 
 
 class Target(NamedTuple):
@@ -114,11 +117,13 @@ class Target(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """One call. problem: why it must not be so, or ""."""
+    """One call. problem: why it must not be so, or "". cpu: seconds of the processor. size: bytes of the input."""
 
     kind: str
     code: int
     seconds: float
+    cpu: float
+    size: int
     peak: int
     problem: str
     stderr: str
@@ -260,7 +265,8 @@ def run_pair(target: Target, kind: str, place: Place, seconds: float) -> Outcome
     main = dict(every_command())[program]
     before = listing(place.folder / "call")
     _forget_peak()
-    start, problem, code, stderr = time.perf_counter(), "", -1, ""
+    size = _size_of(path)
+    start, used, problem, code, stderr = time.perf_counter(), time.process_time(), "", -1, ""
     # For what ignores signals: code of libraries.
     faulthandler.dump_traceback_later(2 * seconds + 10, exit=True)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -274,12 +280,22 @@ def run_pair(target: Target, kind: str, place: Place, seconds: float) -> Outcome
         signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
         done.set()
-    took, peak = time.perf_counter() - start, _peak()
-    if not problem and peak > _MEMORY:
+    took, used, peak = time.perf_counter() - start, time.process_time() - used, _peak()
+    small = size <= _SMALL
+    if not problem and small and code and used > _SMALL_SECONDS:
+        problem = f"refused after {used:.1f} s of the processor"
+    if not problem and peak > (_SMALL_MEMORY if small else _MEMORY):
         problem = f"{peak} MiB of memory"
     if not problem and (beside := place.beside(before, target)):
         problem = f"wrote {', '.join(beside[:3])}"
-    return Outcome(kind, code, took, peak, problem, stderr)
+    return Outcome(kind, code, took, used, size, peak, problem, stderr)
+
+
+def _size_of(path: Path) -> int:
+    """Bytes of an input, 0 if it can't be read."""
+    with suppress(OSError):
+        return sum(one.stat().st_size for one in (path, *path.rglob("*")) if one.is_file())
+    return 0
 
 
 def _where(error: BaseException) -> str:
@@ -352,7 +368,7 @@ def main(options: Namespace) -> int:
         raise UsageError("no pair is selected; COMMAND is a part of a command's name, such as `store verify`")
     # Not below the folder of a user, whose parents may be closed.
     folder = Path(tempfile.mkdtemp(prefix="diorama-commands-"))
-    pairs, failed, start = 0, 0, time.perf_counter()
+    pairs, failed, start, small = 0, 0, time.perf_counter(), list[tuple[float, str, Outcome]]()
     sys.stdout.write(
         "| path | pairs | exit codes | findings | seconds | slowest | MiB |\n|---|---|---|---|---|---|---|\n"
     )
@@ -368,6 +384,7 @@ def main(options: Namespace) -> int:
                 break
             pairs += len(kinds)
             failed += sum(bool(one.problem) for one in found)
+            small += [(one.cpu, name, one) for one in found if 0 < one.size <= _SMALL]
             sys.stdout.write(_row(name, found))
             sys.stdout.flush()
             for one in found:
@@ -375,6 +392,12 @@ def main(options: Namespace) -> int:
                     told = one.problem or one.stderr.strip().replace("\n", " / ")[-300:]
                     sys.stderr.write(f"{name} [{one.kind}] {one.code} {one.seconds:.1f} s: {told}\n")
     shutil.rmtree(folder, ignore_errors=True)
+    sys.stdout.write("\n| path | input | kB | exit code | s | s per kB | MiB |\n|---|---|---|---|---|---|---|\n")
+    for cpu, name, one in sorted(small, key=lambda each: each[0], reverse=True)[:10]:
+        size = one.size / 1000
+        sys.stdout.write(
+            f"| {name} | {one.kind} | {size:.1f} | {one.code} | {cpu:.2f} | {cpu / size:.3f} | {one.peak} |\n"
+        )
     sys.stdout.write(f"\n{pairs:,} pairs, {failed:,} findings, {time.perf_counter() - start:.0f} s\n")
     return int(failed > 0)
 

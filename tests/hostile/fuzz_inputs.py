@@ -6,11 +6,15 @@ import json
 import os
 import shutil
 import socket
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import lance
 import numpy as np
+from lance.fragment import FragmentMetadata
 
 import diorama
 from diorama.render.episode.make_record import make_record
@@ -22,6 +26,7 @@ from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.compatibility.commands import run
+from tests.render.store.rendered import rendered
 from tests.scene_specs.tasks.importing import published
 
 # Benchmark -> options of a small episode; the first of what they write is taken.
@@ -141,7 +146,75 @@ def _foreign_folder(path: Path) -> None:
     (path / "precious.txt").write_text("mine\n")
 
 
+def _spec(**more: Any) -> str:
+    return json.dumps({"version": 1, "id": "a", "frames": [{}], **more})
+
+
+def _small_cubes() -> str:
+    cube = {"shape": "cube", "size": 0.1, "color": "red", "material": "rubber"}
+    objects = [{**cube, "location": [k % 8 * 0.5 - 1.75, k // 8 * 0.5 - 1]} for k in range(40)]
+    return _spec(frames=[{"objects": objects}])
+
+
+def _grammar(words: str = "Count {S}?", of: str = "set", **more: Any) -> str:
+    return json.dumps({"families": {"count": [{"program": ["count", f"{of}:S"], "words": [words]}]}, **more})
+
+
+def _doubled_phrases(most: int) -> str:
+    noun = {"program": ["filter:N", ["scene"]], "words": ["{N}"]}
+    phrases: dict[str, Any] = {f"p{most}": [noun]}
+    for k in range(most):
+        phrases[f"p{k}"] = [{"program": ["union", f"p{k + 1}:A", f"p{k + 1}:B"], "words": ["{A} or {B}"]}]
+    return _grammar(of="p0", phrases=phrases)
+
+
+def _png_of(side: int) -> bytes:
+    """The beginning of an image; what it says of its size is all that it has."""
+    head = b"IHDR" + struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + head + struct.pack(">I", zlib.crc32(head))
+
+
+def _store_with_pipe(name: str) -> Make:
+    def make(path: Path) -> None:
+        _store(path)
+        lance.dataset(str(path)).tags.create("first", 1)
+        file = min(path.glob(name))
+        file.unlink()
+        os.mkfifo(file)
+
+    return make
+
+
+def _store(path: Path) -> None:
+    store = LanceStore.create(str(path), fsync=False)
+    store.put([rendered("demo/a", 1)])
+    store.close()
+
+
+def store_with_rows(path: Path, rows: int) -> None:
+    """Make a store whose manifest says a number of rows of its file, which has one."""
+    _store(path)
+    dataset = lance.dataset(str(path))
+    (fragment,) = dataset.get_fragments()
+    forged = FragmentMetadata.from_json(json.dumps({**fragment.metadata.to_json(), "physical_rows": rows}))
+    lance.LanceDataset.commit(str(path), lance.LanceOperation.Overwrite(dataset.schema, [forged]))
+
+
 LISTS = '{"images": [{"id": 1, "file_name": "a.png"}], "annotations": []}'
+_SVG = "http://www.w3.org/2000/svg"
+# Small files that ask for much work: kind -> name of the file, contents.
+BOMBS: dict[str, tuple[str, str | bytes]] = {
+    "grammar of 2^20 wordings": ("wordings.json", _grammar("Count {S}" + " [a]" * 20 + "?")),
+    "grammar of phrases doubled 25 times": ("phrases.json", _doubled_phrases(25)),
+    "grammar of 3,000 colors": ("colors.json", _grammar(values={"color": {f"c{k}": ["c"] for k in range(3000)}})),
+    "spec of forty small cubes": ("cubes.jsonl", _small_cubes()),
+    "canvas of 10,000 x 10,000": ("canvas.jsonl", _spec(stage="flat", canvas=[10_000, 10_000])),
+    "spec of 2,000 frames": ("frames.jsonl", _spec(frames=[{"objects": [{"shape": "cube"}]}] * 2000)),
+    "spec with a count of 10^18": ("count.jsonl", _spec(frames=[{"random_objects": {"count": [10**18, 10**18]}}])),
+    "mask of 10^9 pixels": ("mask.json", json.dumps({"size": [10**9, 10**9], "counts": [10**18]})),
+    "PNG of 30,000 x 30,000": ("huge.png", _png_of(30_000)),
+    "SVG of 10^9 units": ("huge.svg", f'<svg xmlns="{_SVG}" viewBox="0 0 1e9 1e9">{"<g>" * 9000}</svg>'),
+}
 # Kind -> name of the file (so that readers who go by the ending read it), how to make it.
 TRAPS: dict[str, tuple[str, Make]] = {
     "PNG": ("a.png", _text(factories.png())),
@@ -179,6 +252,11 @@ TRAPS: dict[str, tuple[str, Make]] = {
     "/dev/zero": ("zero.json", lambda path: path.symlink_to("/dev/zero")),
     "escape sequence in the name": ("\x1b[2Ja\n.json", _text("{}")),
     "not UTF-8 in the name": ("\udcff.json", _text("{}")),
+    **{name: (file, _text(content)) for name, (file, content) in BOMBS.items()},
+    "store with a pipe as manifest": ("manifest.lance", _store_with_pipe("_versions/*.manifest")),
+    "store with a pipe as tag": ("tag.lance", _store_with_pipe("_refs/tags/*")),
+    "store with a pipe as data": ("data.lance", _store_with_pipe("data/*")),
+    "store with 2^31 rows in its manifest": ("rows.lance", lambda path: store_with_rows(path, 2**31 - 1)),
 }
 FORMATS = [name for name in plugins("exports") if not format_of(name).from_files]
 OWN = [

@@ -32,14 +32,30 @@ from diorama.scene_specs.shapes.shapenet.library import Library
 from diorama.scene_specs.shapes.shapenet.loading import ModelCache
 from diorama.scene_specs.shapes.shapenet.model import make_model
 from diorama.scene_specs.shapes.shapenet.sources import Sources
+from diorama.scene_specs.tasks.questions.generate import Questioner
+from diorama.scene_specs.tasks.questions.grammar import read_grammar
 from tests.render.store.rendered import rendered
 from tests.scene_specs.benchmarks.icca import pieces
 from tests.scene_specs.shapes.shapenet import trees
 from tests.scene_specs.tasks.importing import published
+from tests.scene_specs.tasks.questions.images import stacked
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "scene_specs" / "examples"
 _TEXTS = ("annotations", "job", "provenance", "scene")
 GAME = pieces.game()
+# A file of a grammar with everything that one may add.
+SUPPORT = json.dumps(
+    {
+        "values": {"color": {"red": ["red", "crimson"]}},
+        "phrases": {
+            "beside": [
+                {"program": ["relate:R", ["unique", ["filter:N", ["scene"]]]], "words": ["things {R} the {N.one}"]},
+                {"program": ["union", "beside:A", "set:B"], "words": ["{A} or {B.many}"], "weight": 0.2},
+            ]
+        },
+        "families": {"beside": [{"program": ["count", "beside:S"], "words": ["How many [different] {S} are there?"]}]},
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +73,13 @@ class Kind:
 def _raise(found: list[Diagnostic]) -> None:
     if found:
         raise SpecError(found)
+
+
+def _read_grammar(path: Path) -> None:
+    grammar = read_grammar(path)
+    for families in ((), tuple(grammar.forms)):
+        for _ in Questioner(grammar, 0, families, 3).ask(stacked()):
+            pass
 
 
 def _models(_: Path) -> list[bytes]:
@@ -164,4 +187,5 @@ KINDS = {
     "table": Kind(f"{GAME.name}/trials_for_{GAME.name}.csv", lambda at: _game(at, f"trials_for_{GAME.name}.csv"),
                   lambda path: read_game(path.parent)),
     "graphs": Kind(f"{GAME.name}/game.json", lambda at: _game(at, "game.json"), lambda path: read_game(path.parent)),
+    "grammar": Kind("grammar.json", lambda _: [SUPPORT.encode()], _read_grammar),
 }  # fmt: skip

@@ -31,6 +31,13 @@ if kind != "plain":
     group.links.new(texture.outputs[0], emission.inputs[0])
 if kind == "packed":
     texture.image.pack()
+if kind == "generated":
+    texture.image.source, texture.image.filepath = "GENERATED", ""
+    texture.image.generated_width = texture.image.generated_height = 30_000
+if kind == "many":
+    for number in range(5):
+        texture = group.nodes.new("ShaderNodeTexImage")
+        texture.image = bpy.data.images.new(f"new {number}", 8192, 8192)
 if kind in ("driver", "loop"):
     driver = emission.inputs[1].driver_add("default_value").driver
     driver.type = "SCRIPTED"
@@ -76,15 +83,18 @@ def write_image(path: Path) -> None:
 
 def render(tmp_path: Path, *options: str) -> tuple[int, str, Path]:
     """Render one episode with the material; returns exit code, standard error, folder."""
+    done = run_bounded("render-episode", *_arguments(tmp_path), *options)
+    return done.code, done.err, tmp_path / "out"
+
+
+def _arguments(tmp_path: Path) -> list[str | Path]:
     cube = {"shape": "cube", "size": "large", "material": {"blend": "x.blend", "group": "Look"}}
     spec = {"version": 1, "id": "a", "stage": "clevr", "frames": [{"objects": [cube]}]}
     (tmp_path / "s.json").write_text(json.dumps(spec))
-    out = tmp_path / "out"
-    done = run_bounded(
-        "render-episode", "--from", tmp_path / "s.json", "--profile", "draft", "--size", "64x48", "--device", "cpu",
-        "--asset-root", tmp_path / "assets", "--out", out, *options,
-    )  # fmt: skip
-    return done.code, done.err, out
+    return [
+        "--from", tmp_path / "s.json", "--profile", "draft", "--size", "64x48", "--device", "cpu",
+        "--asset-root", tmp_path / "assets", "--out", tmp_path / "out",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["file", *slow("sequence", "script", "ies", "nested")])
@@ -107,6 +117,31 @@ def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name:
     code, said, _ = render(tmp_path)
     assert code == 2, said
     assert name in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("generated", "ours.png", "image 'secret' has 900,000,000 pixels; allowed: 67,108,864"),
+        ("file", "a.null?RES=16000x16000", "with the ending of that format"),
+        *slow(
+            ("many", "ours.png", "allowed: 67,108,864, and 268,435,456 in all images"),
+            ("file", "large.png", "image 'secret' has 100,000,000 pixels"),
+            ("packed", "large.png", "image 'secret' has 100,000,000 pixels"),
+            ("file", "ours.tga", "with the ending of that format"),
+            ("file", "ours.exr", "with the ending of that format"),
+        ),
+    ],
+)
+def test_the_images_of_a_blend_are_bounded(tmp_path: Path, kind: str, name: str, said: str) -> None:
+    """Blender made each pixel of 30,000 x 30,000, for 23.5 GB, and OpenImageIO has a reader that reads nothing."""
+    image = tmp_path / "assets" / name
+    image.parent.mkdir()
+    Image.new("1", (10_000, 10_000) if name == "large.png" else (4, 4)).save(image, "PNG")
+    make_blend(tmp_path / "assets" / "x.blend", str(image), kind)
+    done = run_bounded("render-episode", *_arguments(tmp_path))
+    assert done.code == 2 and said in done.err, done.err
+    assert done.peak < 1000
 
 
 @pytest.mark.slow

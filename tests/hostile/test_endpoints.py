@@ -1,18 +1,23 @@
-"""Servers of models that send too much, lie about tokens, or lead to other servers."""
+"""Servers that send too much, lie about tokens, lead to other servers, or send back the secrets that they got."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import threading
 import tracemalloc
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from diorama.render.uses.chat import ChatError, ChatSettings, Message, Meter, open_models
 from tests.chat_server import Raw, chat_server
+from tests.hostile.traps import run_bounded
 
 HELLO = [Message("user", ("hello",))]
 MIB = 1 << 20
@@ -109,3 +114,53 @@ def test_redirects_are_not_followed(status: int) -> None:
         told = refusal(Raw(status, {"location": f"{other.url}/chat/completions"}, [b""]))
         assert f"redirects to '{other.url}/chat/completions', which is not followed" in told
         assert not other.bodies
+
+
+@contextmanager
+def echoing_server(code: str) -> Iterator[str]:
+    """A server for S3 that refuses everything with the request in its answer, in three forms, and 5 MB of text."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            headers = str(self.headers)
+            echo = f"{headers} {quote(headers, safe='')} {json.dumps(headers)}"
+            body = f"<Error><Code>{code}</Code><Message>{echo}\nerror: all is lost\n{'x' * 5_000_000}</Message></Error>"
+            self.send_response(403)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body.encode())
+
+        do_HEAD = do_PUT = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["variables", "file"])
+@pytest.mark.parametrize(("code", "options"), [("Odd", ()), ("AccessDenied", ("-vv",)), ("Odd", ("-vv",))])
+def test_a_server_that_sends_back_our_keys(tmp_path: Path, code: str, options: tuple[str, ...], stored: bool) -> None:
+    keys = {
+        "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "AWS_SESSION_TOKEN": "FwoGZXIvYXdzEBYaDK+session/token==",
+    }
+    file = tmp_path / "credentials"
+    file.write_text("[default]\n" + "".join(f"{name.lower()} = {value}\n" for name, value in keys.items()))
+    own = {"AWS_SHARED_CREDENTIALS_FILE": str(file)} if stored else keys
+    with echoing_server(code) as address:
+        env = {**own, "AWS_ENDPOINT": address, "AWS_ALLOW_HTTP": "1", "AWS_REGION": "r"}
+        done = run_bounded("render-store", "ls", "s3://bucket/x.lance", *options, env=env)
+    said = done.out + done.err
+    assert done.code == 4, said[:3000]
+    for value in keys.values():
+        # Also the first half of what is shown.
+        assert not [form for form in (value, quote(value, safe="")) if form[:12] in said], said[:3000]
+    assert "\nerror: all is lost" not in done.err.partition("raised at:")[0]
+    assert len(said) < 30_000
+    assert ("security-token" in said) == (code == "Odd" or bool(options))

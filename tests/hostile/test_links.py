@@ -6,13 +6,16 @@ import http.client
 import json
 import os
 import shutil
+import socket
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from diorama.render.run.last_status import read_status
 from diorama.render.run.status import Status, path_of
+from diorama.render.uses.gallery import serve
 from diorama.render.uses.gallery.serve import server_of
 from tests.compatibility.commands import run
 from tests.compatibility.contents import ABOUT, export_arguments, unpack
@@ -143,6 +146,29 @@ def test_the_page_server_stays_inside_its_folder(tmp_path: Path, victim: Victim)
                 assert asking.getresponse().status == expected, path
         finally:
             server.shutdown()
+
+
+def test_connections_that_send_nothing_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each had a thread for ever: 900."""
+    (tmp_path / "index.html").write_text("page")
+    monkeypatch.setattr(serve, "_MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(serve._Handler, "timeout", 2)
+    before = threading.active_count()
+    with server_of(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        idle = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(30)]
+        # Those beyond the bound are closed at once, the others after the time.
+        assert [one.recv(1) for one in idle[5:]] == [b""] * 25
+        assert threading.active_count() <= before + 6
+        assert [one.recv(1) for one in idle[:5]] == [b""] * 5
+        for one in idle:
+            one.close()
+        while threading.active_count() > before + 1:
+            time.sleep(0.05)
+        asking = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=240)
+        asking.request("GET", "/", headers={"Host": "localhost"})
+        assert asking.getresponse().read() == b"page"
+        server.shutdown()
 
 
 @pytest.mark.parametrize("name", ["index.html", *slow("gallery.json", "data/rows.jsonl", "static/main.js")])

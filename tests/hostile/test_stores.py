@@ -15,6 +15,7 @@ from diorama.render.uses.draw.notebook import record_html, scene_html
 from diorama.render.uses.gallery.gallery_files import script_call
 from diorama.scene_specs.benchmarks.icca.players import factory
 from diorama.scene_specs.errors import UsageError
+from tests.hostile.fuzz_inputs import store_with_rows
 from tests.hostile.traps import changed, make_store, make_victim, run_bounded
 from tests.marks import slow
 from tests.render.store.rendered import rendered
@@ -64,6 +65,27 @@ def test_a_store_with_linked_folders_is_refused(tmp_path: Path, arguments: tuple
     assert victim.files() == before
     assert done.code == 4, (done.out, done.err)
     assert "symbolic link" in done.err
+
+
+@pytest.mark.parametrize("name", ["_versions/*.manifest", "_refs/tags/*", "data/*", "_versions/*hint.json"])
+def test_a_store_with_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
+    """Opening a pipe for reading waits for somebody who writes."""
+    url = make_store(tmp_path)
+    lance.dataset(url).tags.create("first", 1)
+    path = min(Path(url).glob(name))
+    path.unlink()
+    os.mkfifo(path)
+    done = [run_bounded("render-store", *words) for words in (["ls", url, "--at", "first"], ["compact", url])]
+    assert [one.code for one in done] == [4, 4]
+    assert f"{path} is not a regular file" in done[0].err
+
+
+@pytest.mark.parametrize("rows", [2**31 - 1, 2, 0])
+def test_the_number_of_rows_in_a_manifest_is_compared_with_the_file(tmp_path: Path, rows: int) -> None:
+    store_with_rows(tmp_path / "s.lance", rows)
+    done = run_bounded("render-store", "verify", tmp_path / "s.lance")
+    assert done.code == 4 and done.peak < 600
+    assert f"incorrect physical_rows. Actual: 1 Metadata: {rows}" in done.err
 
 
 def test_a_store_of_linked_files_is_read_as_from_the_cache_of_the_hub(tmp_path: Path) -> None:

@@ -6,21 +6,29 @@
     color       linear RGB    (from the object) connected to the group's input `Color`, if it has one
 
 Only the node group is read from the file, its first shader output becomes the surface, and scripts stay disabled. Its
-images are packed into the file or lie below an asset root, as the compiler has checked for the file itself. Drivers
-and other animation are removed. Light may pass through the material, but it gets no extra samples.
+images are packed into the file or lie below an asset root, as the compiler has checked for the file itself; they have
+the formats and at most the pixels of models' textures. Drivers and other animation are removed. Light may pass through
+the material, but it gets no extra samples.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import bpy
 
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import SceneMaterial
+from diorama.scene_specs.shapes.shapenet.sources import FORMATS, MOST_PIXELS, open_texture
+
+# Cycles chooses a reader by the ending of a name first: that of `a.null?RES=16000x16000` reads no file.
+_ENDINGS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg"), "BMP": (".bmp",), "GIF": (".gif",), "TGA": (".tga",)}
+# Of all images of a file together.
+_ALL_PIXELS = 1 << 28
 
 
 def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
@@ -59,6 +67,7 @@ def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> A
 
 def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) -> None:
     """Remove all animation from what was loaded. Raises AssetError if it reads files that it may not read."""
+    total = 0
     for block in sorted(loaded, key=lambda block: str(block.name)):
         if block.library is not None:
             raise AssetError(f"{path}: {block.name!r} is linked from {block.library.filepath}; make it local")
@@ -66,7 +75,10 @@ def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) 
             case bpy.types.Library():
                 continue
             case bpy.types.Image():
-                _check_image(block, path, roots)
+                total += (pixels := _pixels_of(block, path, roots))
+                if pixels > MOST_PIXELS or total > _ALL_PIXELS:
+                    allowed = f"{MOST_PIXELS:,}, and {_ALL_PIXELS:,} in all images of the file"
+                    raise AssetError(f"{path}: image {block.name!r} has {pixels:,} pixels; allowed: {allowed}")
             case bpy.types.ShaderNodeTree() | bpy.types.Text() | bpy.types.Action():
                 pass
             case _:
@@ -78,15 +90,29 @@ def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) 
                 raise AssetError(f"{path}: node {node.name!r} reads {node.filepath!r}; use an internal text instead")
 
 
-def _check_image(image: Any, path: Path, roots: Sequence[Path]) -> None:
+def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
+    """The number of pixels of an image, which is not decoded. Raises AssetError if the material may not read it."""
+    problem = f"{path}: image {image.name!r}"
+    if image.source == "GENERATED":
+        # Four bytes for each of a pixel's values.
+        return int(image.generated_width * image.generated_height * (4 if image.use_generated_float else 1))
     if image.source in ("FILE", "TILED") and image.packed_files:
         # Blender would read the file of this name if it found the packed data incomplete.
         image.filepath_raw = ""
-    elif image.source != "GENERATED":
-        real = Path(bpy.path.abspath(image.filepath)).resolve()
-        inside = image.source == "FILE" and any(real.is_relative_to(root) for root in roots)
-        if not inside or not real.is_file():  # resolved: a pipe or device is not a file
-            problem = f"image {image.name!r} ({image.source.lower()}) reads {image.filepath!r}"
-            raise AssetError(
-                f"{path}: {problem}; pack it into the .blend file, or keep it as a file below an asset root"
-            )
+        return sum(_size_in(io.BytesIO(file.packed_file.data), FORMATS, problem) for file in image.packed_files)
+    real = Path(bpy.path.abspath(image.filepath)).resolve()
+    inside = image.source == "FILE" and any(real.is_relative_to(root) for root in roots)
+    if not inside or not real.is_file():  # resolved: a pipe or device is not a file
+        problem += f" ({image.source.lower()}) reads {image.filepath!r}"
+        raise AssetError(f"{problem}; pack it into the .blend file, or keep it as a file below an asset root")
+    with real.open("rb") as stream:
+        return _size_in(stream, [kind for kind in FORMATS if real.suffix.lower() in _ENDINGS[kind]], problem)
+
+
+def _size_in(stream: IO[bytes], formats: Sequence[str], problem: str) -> int:
+    try:
+        with open_texture(stream, formats) as image:
+            return int(image.width * image.height)
+    except Exception as error:  # readers of image formats raise many types
+        found = f"can't be read as {', '.join(FORMATS)} with the ending of that format"
+        raise AssetError(f"{problem} {found}: {error}") from error

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.foreign import without_passwords
+from diorama.scene_specs.files.foreign import cut, without_secrets
 
 # OverflowError: a requested number, such as a version's, has more than 64 bits.
 LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)
 _WRONG_FILTER = re.compile("Invalid user input: |Error applying filter expression to batch: ")
+# Characters of an error that are read, and of one that are shown: a server may send 50 MB.
+_LONGEST_ERROR, _SHOWN = 100_000, 1_000
 _CONFLICTS = ("conflict", "contention", "concurrent")
 _PREFIX = re.compile(r"^LanceError\([^)]*\): ")
 _UNREACHABLE = re.compile(r"Error performing [A-Z]+ (https?://[^/\s]+)\S* in .*error sending request", re.DOTALL)
@@ -66,8 +68,10 @@ def is_conflict(error: Exception) -> bool:
 
 def reason(error: BaseException) -> str:
     """Return the meaning of an S3 error, else Lance's message without the trailing locations in Lance's source."""
-    text = without_passwords(str(error))
-    return explain_s3_error(text) or _PREFIX.sub("", text.split(", /")[0]).strip() or type(error).__name__
+    text = without_secrets(str(error)[:_LONGEST_ERROR])
+    # In one line, so that nobody else's text looks like a message.
+    shown = cut(" ".join(_PREFIX.sub("", text.split(", /")[0]).split()), _SHOWN)
+    return explain_s3_error(text) or shown or type(error).__name__
 
 
 def explain_s3_error(text: str) -> str | None:

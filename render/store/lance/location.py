@@ -47,7 +47,7 @@ def probe_location(url: str) -> Found:
         names = sorted(item.name for item in path.iterdir())
         versions = path / "_versions"
         if versions.is_dir() and any(item.suffix == ".manifest" for item in versions.iterdir()):
-            _refuse_linked_folders(path)
+            _refuse_links_and_pipes(url, path)
             return "dataset"
     except OSError as error:
         raise StoreError(f"{url}: can't be read: {error.strerror or error}") from error
@@ -59,15 +59,22 @@ def probe_location(url: str) -> Found:
     return "nothing"
 
 
-def _refuse_linked_folders(root: Path) -> None:
-    """Raise StoreError for a link to a folder: Lance would write there, and delete what no version names.
+def _refuse_links_and_pipes(url: str, folder: Path) -> None:
+    """Raise StoreError for a link to a folder, where Lance would write and delete, and for pipes, which it waits for.
 
     Links to files are fine; the cache of the Hugging Face Hub consists of them. Lance replaces a link, not its target.
     """
-    for folder, names, _ in os.walk(root):
-        for path in (Path(folder, name) for name in names):
-            if path.is_symlink():
-                raise StoreError(f"{root}: {path} is a symbolic link to a folder; move the folder itself there")
+    # Another process may delete old files and folders meanwhile.
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.is_symlink():
+                    raise StoreError(
+                        f"{url}: {entry.path} is a symbolic link to a folder; move the folder itself there"
+                    )
+                _refuse_links_and_pipes(url, Path(entry.path))
+            elif not entry.is_file() and os.path.lexists(entry.path):
+                raise StoreError(f"{url}: {entry.path} is not a regular file; restore it from a copy of the store")
 
 
 @lru_cache(maxsize=64)

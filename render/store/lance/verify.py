@@ -29,6 +29,8 @@ _BATCH_ROWS = 16
 # Below this, starting other processes takes longer than the check.
 _MIN_PARALLEL_ROWS = 512
 _IDS_PER_DELETE = 500
+# Two digests alone, which can't be compressed.
+_MIN_ROW_BYTES = 64
 _DIED = (
     "a process that checked it died, possibly out of memory; nothing was changed: run it again, with fewer --workers"
 )
@@ -130,7 +132,12 @@ def _iter_units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
     for fragment in store.fragments():
         try:
             with translate_errors(store.url, f"counting rows of data file {fragment.fragment_id}"):
+                # Compares with the data file what the manifest says of it.
+                fragment.validate()
                 count = int(fragment.count_rows())
+                size = sum(file.file_size_bytes or 0 for file in fragment.metadata.files)
+                if size and count > size // _MIN_ROW_BYTES:
+                    raise ValueError(f"found {count:,} rows in {size:,} bytes")
         except StoreError as error:
             verdict.unreadable.append(str(error))
             continue

@@ -20,7 +20,7 @@ from typing import Any
 
 from diorama.render.uses.chat.asking import Asker, BudgetError, Meter, ReplyLog, TemporaryError
 from diorama.scene_specs.errors import ChatError, UsageError
-from diorama.scene_specs.files.foreign import without_passwords
+from diorama.scene_specs.files.foreign import without_secrets
 from diorama.scene_specs.files.writing import open_growing
 from diorama.scene_specs.tasks.chat import ChatModel, Message, Picture, Reply, in_parallel, load_object
 
@@ -115,7 +115,7 @@ class Models:
         waits = (settings.attempts, settings.first_wait, settings.longest_wait)
         # Another server may have another model of this name.
         url = (settings.base_url or os.environ.get("OPENAI_BASE_URL", "")) if name.startswith("openai:") else ""
-        about = {**settings.parameters, **({"base_url": without_passwords(url)} if url else {})}
+        about = {**settings.parameters, **({"base_url": without_secrets(url)} if url else {})}
         return Asker(name, open_model(name, settings), self.meter, self._log(), about, waits)
 
     def stop(self) -> None:

@@ -168,7 +168,7 @@ class Asker:
             outcome, spent = self._request_once(messages, max_tokens)
             cost += spent
             if isinstance(outcome, Reply):
-                reply = replace(outcome, requests=attempt, cost=cost)
+                reply = replace(outcome, requests=attempt, cost=None if outcome.cost is None else cost)
                 self._log.add(request, reply)
                 return reply
             if attempt < attempts:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import logging
 import os
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from threading import Thread
 from typing import Any
@@ -16,6 +18,7 @@ from diorama.render.uses.chat.asking import TemporaryError
 from diorama.scene_specs.errors import ChatError, UsageError
 from diorama.scene_specs.tasks.chat import Message, Picture, Reply
 
+log = logging.getLogger(__name__)
 # Timed out, conflicting, too early, and too many requests; so are all errors of the server.
 _TEMPORARY = (408, 409, 425, 429)
 # Bytes of an answer, decoded; tokens of one prompt or reply; characters of a server's text in a message.
@@ -49,7 +52,7 @@ class OpenAIModel:
             api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0, http_client=client
         )
         # The client's timeout is for each read: only a task can be ended while a slow answer arrives byte by byte.
-        self._timeout, self._loop = timeout, asyncio.new_event_loop()
+        self._timeout, self._loop, self._warned = timeout, asyncio.new_event_loop(), False
         Thread(target=self._loop.run_forever, daemon=True).start()
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
@@ -83,7 +86,22 @@ class OpenAIModel:
             cause = f" {error.__cause__!s:.{_SHOWN}}" if error.__cause__ else ""
             problem = f"{self._client.base_url}: {error.message:.{_SHOWN}}{cause}"
             raise TemporaryError(f"openai:{self._name}: {problem}") from error
-        return _read_reply(text)
+        reply = _read_reply(text)
+        if reply.cost is not None:
+            return reply
+        if not self._warned:
+            self._warned = True
+            log.warning(
+                "openai:%s: the server does not say how many tokens a request took; one is counted for every three "
+                "characters of text, images count nothing, and the cost is null",
+                self._name,
+            )
+        characters = sum(len(part) for one in messages for part in one.parts if isinstance(part, str))
+        return replace(
+            reply,
+            input_tokens=reply.input_tokens or -(-characters // 3),
+            output_tokens=reply.output_tokens or -(-len(reply.text) // 3),
+        )
 
 
 def _content_data(message: Message) -> Any:
@@ -125,20 +143,25 @@ async def _bound(response: Any) -> None:
 
 
 def _read_reply(text: str) -> Reply:
-    """The reply in an answer's text. Raises TemporaryError for an answer without one."""
+    """The reply in an answer's text, without a cost if the server did not count its tokens.
+
+    Raises:
+        TemporaryError: the answer has no reply.
+    """
     tokens = (0, 0)
     try:
         answer = json.loads(text)
         usage = answer.get("usage") or {}
-        counts = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        given = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        counts = (int(given[0] or 0), int(given[1] or 0))
         if not all(0 <= count <= _MOST_TOKENS for count in counts):
             raise ValueError("numbers of tokens that no request has")
-        tokens = counts
+        tokens, cost = counts, 0.0 if any(counts) and None not in given else None
         match answer["choices"][0]["message"]:
             case {"content": str(said)}:
-                return Reply(said, *tokens)
+                return Reply(said, *tokens, cost=cost)
             case {"refusal": str(said), **others} if others.get("content") is None:
-                return Reply(said, *tokens)
+                return Reply(said, *tokens, cost=cost)
         raise TypeError("no content")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise TemporaryError(f"malformed answer of the server: {text[:200]!r}", tokens=tokens) from error

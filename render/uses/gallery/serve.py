@@ -8,12 +8,14 @@ import re
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any
 
 from diorama.scene_specs.errors import UsageError
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
+_MOST_CONNECTIONS = 64
 _IMMUTABLE = "public, max-age=31536000, immutable"
 # Folders that are named after a hash of their contents.
 _HASHED = re.compile("/(episodes/[0-9a-f]{3}|data)/[0-9a-f]{12,}/")
@@ -21,6 +23,9 @@ _HASHED = re.compile("/(episodes/[0-9a-f]{3}|data)/[0-9a-f]{12,}/")
 
 class _Handler(SimpleHTTPRequestHandler):
     """Serves files below the gallery's folder to this machine only."""
+
+    # Seconds that a browser may be silent.
+    timeout = 15
 
     def send_head(self) -> Any:
         """Refuse links, and other host names, through which a page of another site could read it (DNS rebinding)."""
@@ -66,6 +71,28 @@ class _Handler(SimpleHTTPRequestHandler):
         log.debug(format, *args)
 
 
+class _Server(ThreadingHTTPServer):
+    """Closes connections beyond a number, so that those that send nothing do not fill the machine with threads."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._free = BoundedSemaphore(_MOST_CONNECTIONS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start a thread for a request, if one is free."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer a request, in its thread."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+
 def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """Create a server for a gallery's folder; `serve_forever` runs it.
 
@@ -77,7 +104,7 @@ def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """
     handler = functools.partial(_Handler, directory=str(folder.resolve()))
     try:
-        return ThreadingHTTPServer((HOST, port), handler)
+        return _Server((HOST, port), handler)
     except OSError as error:
         raise UsageError(f"--port {port}: can't listen on it: {error.strerror or error}; pass another port") from error
 

@@ -61,7 +61,9 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
         # Of a stored Scene, nothing moves.
         source, base, spec = source_of(stored), stored.scene, None
     request = replace(request, renderer=_renderer_name(request, stored))
-    settings = episode_settings(base, request.profile, request.size)
+    # Of a stored Scene, an image of any size was rendered.
+    own = (stored.scene.settings.width, stored.scene.settings.height) if stored else None
+    settings = episode_settings(base, request.profile, request.size or own)
     if request.samples is not None:
         # --samples is exact: views with much glass get no more.
         settings = settings.with_samples(request.samples)

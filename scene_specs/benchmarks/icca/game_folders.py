@@ -22,9 +22,9 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import ORDER
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_foreign, read_text
-from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.tasks.csv_table import csv_table
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
@@ -182,7 +182,7 @@ def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
             game.name.partition("_")[2], number, number // PER_REPETITION, target, game.context, trial.message, words,
             game.iteration or "diorama", trial.time, trial.clicked, correct,
         ))  # fmt: skip
-    return csv_table(rows)
+    return csv_table(rows, published=True)
 
 
 def transcript_rows(transcript: Transcript) -> list[Recorded]:
@@ -209,7 +209,7 @@ def records_text(game: Game, transcript: Transcript) -> str:
         seen = [[transcript.images[k] for k in order] for order in (game.speaker_order, trial.order)]
         cells = (seen[0], trial.message, trial.speaker_label, seen[1], trial.listener_label, trial.choice or "invalid")
         table.append((number, *row[1:], *cells))
-    return csv_table(table)
+    return csv_table(table, published=True)
 
 
 def write_game(

@@ -19,8 +19,8 @@ from PIL import Image
 
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Truth
-from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.csv_table import csv_table
 from diorama.scene_specs.tasks.exporting.layouts import Folder, ImageLists, Images, Written, split_of
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
@@ -58,7 +58,9 @@ class Lists(ImageLists):
 
     def finish(self, written: Written) -> None:
         for split, rows in self._rows.items():
-            written.put({f"{split}_meta.csv": csv_table([_COLUMNS, *(rows[ref] for ref in sorted(rows))])})
+            written.put(
+                {f"{split}_meta.csv": csv_table([_COLUMNS, *(rows[ref] for ref in sorted(rows))], published=True)}
+            )
 
 
 def _table_row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:

@@ -41,9 +41,9 @@ from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
-from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.tasks.csv_table import csv_table
 from diorama.scene_specs.tasks.exporting.layouts import Folder, ImageLists, Images, Written, image_path, split_of
 
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
@@ -177,7 +177,7 @@ class Lists(ImageLists):
         data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli, **self._lists.by_target}
         files = {path: json.dumps(value, ensure_ascii=False) + "\n" for path, value in data.items()}
         for path, rows in self._rows.items():
-            files[path] = csv_table([_COLUMNS, *rows])
+            files[path] = csv_table([_COLUMNS, *rows], published=True)
         written.put(files)
 
 

@@ -2,8 +2,8 @@
 
 The cache folder is `$DIORAMA_CACHE`, or `diorama` in the user's cache folder. An entry is one .npz (arrays, and all
 other fields as JSON), named by the model's path and axes, and valid while all files that it was made from keep their
-size and date. Textures that Blender can't read are stored beside it as PNG. The cache may be deleted at any time; where
-it can't be written, each process reads the models again.
+state and contents. Textures that Blender can't read are stored beside it as PNG. The cache may be deleted at any time;
+where it can't be written, or others may write, each process reads the models again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from diorama.scene_specs.files.atomic import atomic_path
+from diorama.scene_specs.files.foreign import is_of_others
 from diorama.scene_specs.shapes.shapenet.library import Library, source_of
 from diorama.scene_specs.shapes.shapenet.model import VERSION, Model, make_model
 from diorama.scene_specs.shapes.shapenet.sources import Sources
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 # Models kept in memory, and their size in bytes; a model of 100,000 faces takes about 5 MB.
 _HELD, _HELD_BYTES = 64, 256 << 20
 _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
+# Cache folders that a warning has named.
+_warned: set[Path] = set()
 _ARRAYS = ("vertices", "triangles", "uv", "slots")
 _MODEL = TypeAdapter(Model)
 # Texture formats that Blender reads from the model's own file.
@@ -99,14 +102,26 @@ class ModelCache:
     def __init__(self, path: Path, library: Library) -> None:
         self._path = path
         # "2": entries know every place where a missing file was looked for. "3": glTF's defaults and opacity.
-        text = "\0".join((VERSION, "3", str(path), str(library.root), library.up, library.front))
+        # "4": states and digests of files.
+        text = "\0".join((VERSION, "4", str(path), str(library.root), library.up, library.front))
         text += "\0own" * library.own
         self._key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._folder = cache_folder() / "models" / self._key[:2]
         self._entry = self._folder / f"{self._key}.npz"
 
+    def _is_ours(self, *files: Path) -> bool:
+        """Whether nobody else can have written files of the cache, as far as they exist; warns once if one can."""
+        top = cache_folder()
+        others = [*filter(is_of_others, (top, top / "models", self._folder, *files))]
+        if others and top not in _warned:
+            _warned.add(top)
+            log.warning("model cache %s isn't used: %s belongs to another user, or all may write it", top, others[0])
+        return not others
+
     def read(self, name: str) -> Model | None:
-        """The model; None if the entry is missing, damaged or out of date."""
+        """The model; None if the entry is missing, damaged, out of date or another user's."""
+        if not self._is_ours(self._entry):
+            return None
         try:
             with np.load(io.BytesIO(self._entry.read_bytes()), allow_pickle=False) as stored:
                 facts = json.loads(bytes(stored["facts"]).decode())
@@ -114,13 +129,17 @@ class ModelCache:
                     return None
                 arrays = {key: stored[key] for key in _ARRAYS}
                 model = _MODEL.validate_python({**facts, **arrays, "name": name, "path": self._path})
+            # Dates can be set, and a disk can keep a file's date and lose its contents.
+            if not model.is_current() or not all(file.has_contents() for file in model.files):
+                return None
         except FileNotFoundError:
             return None
         except Exception as error:  # zip, numpy and JSON raise many types for a damaged file
             log.info("%s: damaged; reading the model's files instead: %s", self._entry, error)
             return None
         textures = [Path(material.texture) for material in model.materials if material.texture]
-        return model if model.is_current() and all(path.is_file() for path in textures) else None
+        cached = [path for path in textures if path.is_relative_to(self._folder)]
+        return model if all(path.is_file() for path in textures) and self._is_ours(*cached) else None
 
     def write(self, model: Model) -> None:
         """Write the entry of a model atomically; a folder that can't be written is logged."""
@@ -144,7 +163,9 @@ class ModelCache:
         return str(target)
 
     def _write_cached(self, target: Path, write: Callable[[IO[bytes]], object]) -> bool:
-        """Write a file atomically; False, with a warning, where it can't be written."""
+        """Write a file atomically; False, with a warning, where it can't be written or others may write."""
+        if not self._is_ours():
+            return False
         try:
             with atomic_path(target, fsync=False) as part, part.open("wb") as stream:
                 write(stream)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict
 
 from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.files.foreign import file_state, read_foreign
 from diorama.scene_specs.rotation import Floats, Vec, rounded3
 from diorama.scene_specs.shapes.convex_hull import convex_hull
 from diorama.scene_specs.shapes.shapenet.library import Library
@@ -56,23 +57,27 @@ class ModelMaterial:
 
 @dataclass(frozen=True)
 class FileState:
-    """Size in bytes and modification time of a file when it was read.
+    """A file when it was read.
 
     Attributes:
-        size: -1 for a missing file.
+        state: see `file_state`; empty for a missing file.
+        sha256: of its contents; "" if these don't matter.
     """
 
     path: str
-    size: int
-    changed_ns: int
+    state: tuple[int, ...] = ()
+    sha256: str = ""
 
     def is_current(self) -> bool:
-        """Whether the file has not changed since."""
+        """Whether the file has not changed since, as far as its state tells."""
         try:
-            now = Path(self.path).stat()
+            return file_state(Path(self.path)) == self.state
         except OSError:
-            return self.size < 0
-        return (now.st_size, now.st_mtime_ns) == (self.size, self.changed_ns)
+            return not self.state
+
+    def has_contents(self) -> bool:
+        """Whether its contents are the same."""
+        return not self.sha256 or hashlib.sha256(read_foreign(Path(self.path))).hexdigest() == self.sha256
 
 
 @dataclass(frozen=True)
@@ -173,11 +178,11 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
 
 
 def _file_states(sources: Sources) -> tuple[FileState, ...]:
-    states = []
-    for path in dict.fromkeys((*sources.files, *sources.unhashed)):
-        facts = path.stat()
-        states.append(FileState(str(path), facts.st_size, facts.st_mtime_ns))
-    return (*states, *(FileState(str(path), -1, 0) for path in dict.fromkeys(sources.missing)))
+    found = {path: FileState(str(path)) for path in sources.missing}
+    found |= {path: FileState(str(path), file_state(path)) for path in sources.unhashed}
+    for path, data in sources.files.items():
+        found[path] = FileState(str(path), sources.states[path], hashlib.sha256(data).hexdigest())
+    return tuple(found.values())
 
 
 def _sources_digest(sources: Sources, library: Library) -> str:

@@ -10,6 +10,7 @@ import io
 import re
 import warnings
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -18,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.scene_specs.errors import AssetError
-from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.files.foreign import file_state, read_foreign
 
 # glTF has PNG and JPEG; .obj models also use the others. Pillow reads dozens, PostScript by starting Ghostscript.
-_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
 # Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
-_MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
+MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
 # Notes of a model, and characters of one: each image's record has them.
 _MOST_NOTES, _LONGEST_NOTE = 100, 300
 # The MTL options before the name of a texture.
@@ -59,6 +60,7 @@ class Sources:
 
     Attributes:
         main: the model's own file.
+        states: of the files, see `file_state`.
         libraries: names of its material files.
         pixels: number of pixels of the textures decoded so far.
         unhashed: paths that count for the cache but not for the image.
@@ -69,6 +71,7 @@ class Sources:
     root: Path
     main: Path
     files: dict[Path, bytes] = field(default_factory=dict)
+    states: dict[Path, tuple[int, ...]] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     missing: list[Path] = field(default_factory=list)
     libraries: tuple[str, ...] = ()
@@ -88,6 +91,8 @@ class Sources:
         if not real.is_relative_to(self.root):
             raise AssetError(f"{path} lies outside the model library {self.root}")
         if real not in self.files:
+            # Before it is read: what replaces it meanwhile is another file.
+            self.states[real] = file_state(real)
             self.files[real] = read_foreign(real)
         return self.files[real]
 
@@ -96,11 +101,11 @@ class Sources:
         try:
             with open_texture(stream) as image:
                 self.pixels += image.width * image.height
-                if image.width * image.height > _MOST_PIXELS or self.pixels > _ALL_PIXELS:
-                    raise ValueError(f"more than {_MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
+                if image.width * image.height > MOST_PIXELS or self.pixels > _ALL_PIXELS:
+                    raise ValueError(f"more than {MOST_PIXELS:,} pixels, or {_ALL_PIXELS:,} in all textures")
                 return image.convert("RGB")
         except Exception as error:  # readers of image formats raise many types
-            raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(_FORMATS)}: {error}") from error
+            raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(FORMATS)}: {error}") from error
 
     def note(self, text: str) -> None:
         """Add a note, once; a long one is cut, and what comes after too many is only mentioned."""
@@ -179,13 +184,13 @@ def decode_text(data: bytes, sources: Sources, name: str) -> str:
         return data.decode("latin-1")
 
 
-def open_texture(stream: IO[bytes]) -> Any:
+def open_texture(stream: IO[bytes], formats: Sequence[str] = FORMATS) -> Any:
     """A Pillow image that is not decoded yet; `decode_texture` has our own limit on its size."""
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        return Image.open(stream, formats=_FORMATS)
+        return Image.open(stream, formats=tuple(formats))
 
 
 def part_of(vertices: Any, faces: Any, visual: Any) -> Part:

@@ -18,7 +18,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from diorama.scene_specs.tasks.questions.patterns import (
     Pattern,
     Slot,
     Tree,
+    check_lengths,
     check_patterns,
     patterns_of,
 )
@@ -43,6 +44,8 @@ from diorama.scene_specs.tasks.questions.program import ATTRIBUTES, NOUNS, QUERI
 from diorama.scene_specs.tasks.questions.view import CLEVR_VALUES
 
 DATA = Path(__file__).with_name("grammar.json")
+# What the parts of a text may mean altogether; with the packaged grammar, at most 30.
+_MAX_READINGS = 10_000
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
 Bound = Any
 Choose = Callable[[Sequence[Any]], Any]
@@ -56,6 +59,7 @@ class Grammar:
             self._data = GrammarForm.model_validate(data)
             self.camera = self._data.camera
             sections = self._data.phrases, self._data.families, self._data.forms
+            check_lengths(*sections)
             self.phrases, *some = (patterns_of(part, self._data.attributes) for part in sections)
             families, forms = ([pattern for patterns in part.values() for pattern in patterns] for part in some)
             twins = [form.twin for form in forms if form.twin]
@@ -73,6 +77,8 @@ class Grammar:
                         raise ValueError(f"{pattern.name}: a question can't begin with the slot {words[0][0]}")
                     self._by_first.setdefault(head[0], []).append((head, pattern, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
+            # Phrase and program -> whether it is of its form; of one text, as a part is asked for in each whole.
+            self._matched: dict[tuple[str, Node], bool] = {}
             self.lexicon_of({})
         except ValidationError as error:
             raise UsageError(f"wrong question grammar: {'; '.join(option_problems(error))}") from error
@@ -102,6 +108,7 @@ class Grammar:
         Raises:
             ValueError: if no pattern has this program.
         """
+        self._matched.clear()
         return written(self._realize_patterns(self._named[family], node, "one", lexicon, choose))
 
     def _realize_patterns(
@@ -145,10 +152,11 @@ class Grammar:
             is_made: whether its phrases surely are of this form.
         """
         if tree.phrase:
-            is_one = is_made or any(
-                self._match_slots(pattern.program, node) is not None for pattern in self.phrases[tree.op]
-            )
-            return {tree.slot: node} if is_one else None
+            key = tree.op, node
+            if not is_made and key not in self._matched:
+                patterns = self.phrases[tree.op]
+                self._matched[key] = any(self._match_slots(one.program, node) is not None for one in patterns)
+            return {tree.slot: node} if is_made or self._matched[key] else None
         bound: dict[str, Bound] = {}
         inputs = node.inputs
         if tree.op in ("filter", "fits"):
@@ -185,6 +193,9 @@ class Grammar:
         """All (family, program) that a question can mean, or a phrase; several only if the text is ambiguous.
 
         Of families that ask the same, the first one counts. An expression can end with the words for the camera.
+
+        Raises:
+            UsageError: its parts have too many meanings to read them all.
         """
         tokens = tokens_of(text if phrase is None else text.removesuffix(f", {self.camera}"))
         reader = _Reader(self, lexicon, tokens)
@@ -213,6 +224,7 @@ class _Reader:
     def __init__(self, grammar: Grammar, lexicon: Lexicon, tokens: Sequence[str]) -> None:
         self._grammar, self._lexicon, self._tokens = grammar, lexicon, tokens
         self._known: dict[tuple[str, str, int], list[tuple[Bound, int]]] = {}
+        self._left = _MAX_READINGS
 
     def wording(
         self, pattern: Pattern, words: Sequence[str | Slot], number: str, start: int
@@ -245,7 +257,10 @@ class _Reader:
         key = (kind, form, start)
         if key not in self._known:
             self._known[key] = []
-            self._known[key] = list(self._read_slot(kind, form, start))
+            self._known[key] = list(islice(self._read_slot(kind, form, start), self._left))
+            self._left -= len(self._known[key])
+            if self._left <= 0:
+                raise UsageError(f"the question grammar gives too many meanings to {' '.join(self._tokens)[:100]!r}")
         return self._known[key]
 
     def _read_slot(self, kind: str, form: str, start: int) -> Iterator[tuple[Bound, int]]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import inf
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from diorama.scene_specs.language.diagnostics import preview_json
-from diorama.scene_specs.tasks.questions.program import NUMERALS, OPERATIONS, QUERIED
+from diorama.scene_specs.tasks.questions.program import MAX_STEPS, NUMERALS, OPERATIONS, QUERIED
 
 # Slot -> operation that it stands for.
 SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "differ": "differ", "extreme": "extreme",
@@ -25,6 +25,10 @@ VERBS = {"is": ("is", "are"), "has": ("has", "have")}
 # Slot -> an operation with its inputs and output.
 _LIKE = {**SLOTS, "filter": "filter_color", "fits": "filter_color", "same": "same_color", "differ": "differ_color"}
 _FORMS = ("", "one", "many", "a")
+# Wordings of a phrase or family, with and without each optional part, and characters of all of a grammar.
+_MAX_WORDINGS, _MAX_CHARACTERS = 1_000, 1_000_000
+# The type of a phrase and its steps; None while they are computed.
+Typed = tuple[str, int] | None
 
 
 class PatternForm(BaseModel):
@@ -50,7 +54,8 @@ class GrammarForm(BaseModel):
     """
 
     things: list[str]
-    values: dict[str, dict[str, list[str]]]
+    # At most 64 values of an attribute: `among` names three of all colors.
+    values: dict[str, Annotated[dict[str, list[str]], Field(max_length=64)]]
     relations: dict[str, list[str]]
     extremes: dict[str, list[str]]
     attributes: dict[str, str]
@@ -111,26 +116,35 @@ class Tree(NamedTuple):
                 found[name] = held
         return found
 
-    def output(self, phrases: Mapping[str, Sequence[Pattern]], within: tuple[str, ...] = ()) -> str:
+    def output(self, phrases: Mapping[str, Sequence[Pattern]], known: dict[str, Typed] | None = None) -> str:
         """The type of its result.
 
         Args:
-            within: phrases that it is a part of.
+            known: what is known of phrases, which grows.
 
         Raises:
-            ValueError: for inputs of other types.
+            ValueError: for inputs of other types, and for programs that are too long.
         """
+        return self._type_and_steps(phrases, {} if known is None else known)[0]
+
+    def _type_and_steps(self, phrases: Mapping[str, Sequence[Pattern]], known: dict[str, Typed]) -> tuple[str, int]:
         if self.phrase:
             # Samplers that have gone deep enough use the first pattern of each phrase.
-            if self.op in within or not phrases.get(self.op):
+            if self.op not in known and phrases.get(self.op):
+                known[self.op] = None
+                known[self.op] = phrases[self.op][0].program._type_and_steps(phrases, known)
+            if (typed := known.get(self.op)) is None:
                 raise ValueError(f"phrase {self.op!r}: found none, or one whose first pattern contains itself")
-            return phrases[self.op][0].program.output(phrases, (*within, self.op))
+            return typed
         kind = OPERATIONS[_LIKE.get(self.op, self.op) if self.slot else self.op]
-        found = tuple(part.output(phrases, within) for part in self.parts)
-        if found != kind.inputs or (kind.values != () and not self.slot):
+        parts = [part._type_and_steps(phrases, known) for part in self.parts]
+        inputs, steps = tuple(output for output, _ in parts), 1 + sum(number for _, number in parts)
+        if inputs != kind.inputs or (kind.values != () and not self.slot):
             expected = f"({', '.join(kind.inputs)})" + ", and a slot for its value" * (kind.values != ())
-            raise ValueError(f"{self.op}: found inputs ({', '.join(found)}); expected {expected}")
-        return kind.output
+            raise ValueError(f"{self.op}: found inputs ({', '.join(inputs)}); expected {expected}")
+        if steps > MAX_STEPS:
+            raise ValueError(f"{self.op}: found a program of {steps:,} steps or more; allowed: at most {MAX_STEPS}")
+        return kind.output, steps
 
 
 @dataclass(frozen=True)
@@ -169,6 +183,26 @@ def patterns_of(
     }
 
 
+def check_lengths(*sections: Mapping[str, Sequence[PatternForm]]) -> None:
+    """Count the wordings of all patterns before any is made. Raises ValueError for too many or too long ones."""
+    characters = 0
+    for family, items in (item for section in sections for item in section.items()):
+        wordings = 0
+        for item in items:
+            for twin in (item, *([item.twin] if item.twin else [])):
+                texts = [(text, len(twin.each)) for text in twin.words]
+                texts += [(text, 1) for name in twin.each for text in twin.more.get(name, ())]
+                for text, times in texts:
+                    # Beyond 60, the number is too large in any case.
+                    variants = times << min(text.count("["), 60)
+                    wordings, characters = wordings + variants, characters + variants * (len(text) + 10)
+        if wordings > _MAX_WORDINGS or characters > _MAX_CHARACTERS:
+            raise ValueError(
+                f"{family[:100]}: found {wordings:,} wordings, with and without each optional part, and {characters:,} "
+                f"characters up to here; allowed: {_MAX_WORDINGS:,} and {_MAX_CHARACTERS:,}"
+            )
+
+
 def _pattern(family: str, item: PatternForm, name: str, attributes: Mapping[str, str]) -> Pattern:
     texts = [text.replace("{%}", attributes.get(name, name)) for text in (*item.words, *item.more.get(name, []))]
     program, label = Tree.of(json.loads(json.dumps(item.program).replace("%", name))), family.replace("%", name)
@@ -193,8 +227,9 @@ def compiled(text: str) -> Iterator[tuple[str | Slot, ...]]:
 def check_patterns(phrases: Mapping[str, Sequence[Pattern]], questions: Sequence[Pattern]) -> None:
     """Raise ValueError for a pattern without words, of wrong types, or whose wordings lack a slot or have others."""
     answers = ("boolean", "integer", "choice", *QUERIED)
+    known: dict[str, Typed] = {}
     for allowed, patterns in ((answers, questions), *((("set", "object"), made) for made in phrases.values())):
-        found = {one.program.output(phrases) for one in patterns}
+        found = {one.program.output(phrases, known) for one in patterns}
         if not found <= {*allowed} or (allowed != answers and len(found) != 1):
             raise ValueError(f"found programs of the types {', '.join(sorted(found))}; expected {' or '.join(allowed)}")
         for one in patterns:

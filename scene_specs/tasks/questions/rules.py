@@ -57,9 +57,8 @@ class Judge:
         everything = (1 << len(view.objects)) - 1
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
-            for size in range(1, len(doubtful) + 1)
+            for size in range(1, 1 if self.crowded else len(doubtful) + 1)
             for hidden in combinations(doubtful, size)
-            if not self.crowded
         ]
 
     @cached_property

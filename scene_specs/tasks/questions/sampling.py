@@ -13,6 +13,7 @@ from diorama.scene_specs.tasks.questions.patterns import Pattern, Tree
 from diorama.scene_specs.tasks.questions.program import (
     CLEVR_OPERATIONS,
     EXTREMES,
+    MAX_STEPS,
     NUMERALS,
     OPERATIONS,
     QUANTIFIERS,
@@ -38,6 +39,8 @@ _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for na
 _CLEAR = ("own", "seen", "own_side", "faces", "faced")
 # Tries for one of these.
 _TRIES = 24
+# Parts of one sample that are made; with the packaged grammar, at most 103.
+_MAX_PARTS = 2_000
 
 
 class Sampler:
@@ -52,7 +55,7 @@ class Sampler:
         # Which objects a phrase may name, by phrase.
         self._named: dict[str, Collection[int]] = {"facing": view.fronts, "viewer": view.eyes}
         self._targets: Collection[int] = ()
-        self._is_form, self._pattern = False, ""
+        self._is_form, self._pattern, self._left = False, "", _MAX_PARTS
         self._wanted: Answer | None = None
         # Without a cycle of references, an image's results are freed at once.
         me = proxy(self)
@@ -72,7 +75,13 @@ class Sampler:
         self._is_form, self._pattern = pattern.name in self._grammar.forms, pattern.name
         deep = nested and pattern.name in CLEVR_OPERATIONS
         self._wanted = not wanted if pattern.program.op == "not" and wanted is not None else wanted
-        return self._make(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
+        self._left = _MAX_PARTS
+        try:
+            program = self._make(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
+        except RecursionError:
+            raise PresuppositionError("phrases inside each other without an end") from None
+        refuse_if(sum(1 for _ in program.steps()) > MAX_STEPS, "a program of too many steps")
+        return program
 
     def _make(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
         """Draw a program of this form.
@@ -83,6 +92,8 @@ class Sampler:
             hops: number of references allowed.
         """
         op = tree.op
+        self._left -= 1
+        refuse_if(self._left < 0, "too many parts")
         if tree.phrase:
             patterns = self._grammar.phrases[op]
             pattern = patterns[0] if hops <= 0 else self.draws.weighted(patterns)

@@ -30,6 +30,16 @@ def test_an_unknown_profile_is_named_with_those_there_are() -> None:
         settings_for("standart", 64, 48)
 
 
+def test_a_file_can_not_ask_for_a_huge_image() -> None:
+    canvas = {"version": 1, "id": "a", "stage": "flat", "canvas": [10_000, 10_000], "frames": [{}]}
+    own = make_scene().model_copy(update={"settings": settings_for("standard", 10_000, 1000)})
+    for episode, size in ((EpisodeSpec.model_validate(canvas), (10_000, 10_000)), (own, (10_000, 1000))):
+        asked = f"{size[0]}x{size[1]}"
+        with pytest.raises(UsageError, match=f"allowed: at most 8,388,608 pixels, unless you pass --size {asked}"):
+            episode_settings(episode)
+        assert episode_settings(episode, size=size).width == 10_000
+
+
 def test_a_scene_keeps_its_own_settings_unless_another_profile_is_asked_for() -> None:
     own = settings_for("standard", 64, 48).model_copy(update={"samples": 5})
     scene = make_scene().model_copy(update={"settings": own})

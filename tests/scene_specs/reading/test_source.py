@@ -155,6 +155,18 @@ def test_a_file_that_changes_after_the_check_is_refused(tmp_path: Path) -> None:
         ids(source)
 
 
+def test_a_file_replaced_by_one_of_the_same_size_and_date_is_refused(tmp_path: Path) -> None:
+    file, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    file.write_text(lines_of(1))
+    other.write_text(lines_of(1, start=1))
+    os.utime(other, ns=(0, file.stat().st_mtime_ns))
+    source = SpecSource([file])
+    source.check()
+    other.rename(file)
+    with pytest.raises(SpecError, match="changed after it was checked"):
+        ids(source)
+
+
 def test_reading_without_a_check_checks_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(episode(stage="nowhere")))
     with pytest.raises(SpecError, match="stage"):

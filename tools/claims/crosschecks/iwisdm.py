@@ -32,8 +32,8 @@ from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from diorama.scene_specs.errors import SpecError, UsageError
-from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.shapes.shapenet import set_library_environment
+from diorama.scene_specs.tasks.csv_table import csv_table
 from tools.claims.crosschecks import Row, read_json, variation
 from tools.programs import git
 
@@ -111,7 +111,7 @@ def _stimuli(folder: Path) -> Path:
                 picture.save(folder / split / str(ref) / "image.png")
     for split in ("train", "val"):
         head = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
-        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows]))
+        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows], published=True))
     return folder
 
 

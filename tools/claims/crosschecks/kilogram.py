@@ -50,8 +50,8 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.errors import Diagnostic, SpecError
-from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.csv_table import csv_table
 from diorama.scene_specs.tasks.importing.pictures import read_picture
 from tools.claims.crosschecks import Row, read_json, redrawn, spec_data
 
@@ -345,7 +345,7 @@ def _published_means(
     _run(_SAVE, work, folder / "scores.json", *(model / f"random_model{k}.pth" for k in (1, 2, 3)))
     _run(_RUN, work, checkout.absolute() / SCORE)
     shutil.copy(work / "vilt/random_analysis.json", folder / "caption-cont-vilt/probs_verbose.json")
-    (folder / "new_dev_df.csv").write_text(csv_table(table))
+    (folder / "new_dev_df.csv").write_text(csv_table(table, published=True))
     _run(_RUN, folder, checkout.absolute() / ANALYSIS / "verbose_make_table.py")
     # The two scripts name different folders.
     shutil.copy(folder / "caption-cont-vilt/pred.csv", folder / "caption-rand-clip")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from diorama.render.uses.chat import ChatError, ChatSettings, Message, Picture, Reply, open_model, open_models
-from diorama.render.uses.chat.asking import TemporaryError
+from diorama.render.uses.chat.asking import BudgetError, TemporaryError
 from diorama.render.uses.chat.openai_model import _read_reply
 from diorama.scene_specs.errors import UsageError
-from tests.chat_server import Body, chat_server
+from tests.chat_server import Body, Raw, chat_server
 
 TALK = [
     Message("system", ("Be brief.",)),
@@ -68,6 +68,35 @@ def test_an_answer_that_comes_slowly() -> None:
         start = time.monotonic()
         assert model.reply(TALK, max_tokens=9).requests == 2
         assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens", "cost"),
+    [
+        (None, (10, 4), None),
+        ({}, (10, 4), None),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, (10, 4), None),
+        ({"prompt_tokens": 7}, (7, 4), None),
+        ({"prompt_tokens": 7, "completion_tokens": 0}, (7, 0), 7e-6),
+    ],
+)
+def test_tokens_that_a_server_does_not_count(caplog: Any, usage: Any, tokens: Any, cost: Any) -> None:
+    answer = {"choices": [{"message": {"content": "a red cube"}}], **({} if usage is None else {"usage": usage})}
+    raw = Raw(200, {}, [json.dumps(answer).encode()])
+    with (
+        chat_server(lambda number, body: raw) as server,
+        open_models(ChatSettings(base_url=server.url, max_tokens=40, price=(1, 1), **QUICK)) as models,
+    ):
+        model = models.open("openai:m")
+        replies = [model.reply(TALK, max_tokens=9, key=str(number)) for number in range(2)]
+        assert [(one.input_tokens, one.output_tokens) for one in replies] == [tokens] * 2
+        assert [one.cost for one in replies] == [cost if cost is None else pytest.approx(cost)] * 2
+        warnings = [one.message for one in caplog.records if "does not say how many tokens" in one.message]
+        assert len(warnings) == (cost is None)
+        if cost is None and not (usage or {}).get("prompt_tokens"):
+            # 28 of 40 are used, and a request takes up to 19.
+            with pytest.raises(BudgetError, match="of 40 tokens, 12 are left"):
+                model.reply(TALK, max_tokens=9, key="last")
 
 
 def test_failures_that_stay() -> None:

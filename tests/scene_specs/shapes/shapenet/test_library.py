@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from diorama.scene_specs.errors import AssetError, DioramaError, UsageError
 from diorama.scene_specs.shapes.shapenet import Library, library, load_model, loading
 from diorama.scene_specs.shapes.shapenet.loading import ModelCache
-from diorama.scene_specs.shapes.shapenet.model import Model
+from diorama.scene_specs.shapes.shapenet.model import FileState, Model
 from tests.scene_specs.shapes.shapenet.trees import CHAIR, Tree, obj, png, textured
 
 IDS = ("0b", "0a", "10", "9")
@@ -138,6 +141,77 @@ def test_a_changed_or_damaged_entry_is_read_anew(tmp_path: Path) -> None:
     entry.write_bytes(entry.read_bytes()[:200])
     assert load_model(tree.shape, source).sha256 == second.sha256
     assert entry.stat().st_size > 200
+
+
+def replace_file(path: Path) -> None:
+    """Put another file of the same size and date in the place of one, as `cp -p` and `unzip` do."""
+    facts, data = path.stat(), path.read_bytes()
+    other = path.with_name("other")
+    # Another corner.
+    other.write_bytes(data.replace(b"1", b"2", 1))
+    os.utime(other, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    other.rename(path)
+    now = path.stat()
+    assert (now.st_size, now.st_mtime_ns) == (facts.st_size, facts.st_mtime_ns) and path.read_bytes() != data
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_file_replaced_by_one_of_the_same_size_and_date_is_read_anew(tmp_path: Path, held: bool) -> None:
+    tree = Tree(tmp_path / "root", obj()).write()
+    source = Library(tree.root.resolve())
+    first = load_model(tree.shape, source).sha256
+    replace_file(tree.main)
+    if not held:
+        loading._held.clear()
+    assert load_model(tree.shape, source).sha256 != first
+
+
+def test_an_entry_is_compared_with_the_contents_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a file had got its old number and times back."""
+    tree = Tree(tmp_path / "root", obj()).write()
+    source = Library(tree.root.resolve())
+    first = load_model(tree.shape, source).sha256
+    loading._held.clear()
+    monkeypatch.setattr(FileState, "is_current", lambda self: True)
+    replace_file(tree.main)
+    assert load_model(tree.shape, source).sha256 != first
+
+
+@pytest.mark.parametrize("place", ["", "models", "models/*", "models/*/*.npz"])
+def test_a_cache_that_all_may_write_is_not_used(tmp_path: Path, caplog: Any, place: str) -> None:
+    trees = [Tree(tmp_path / name, obj()).write() for name in ("a", "b")]
+    sources = [Library(tree.root.resolve()) for tree in trees]
+    model = load_model(trees[0].shape, sources[0])
+    (path,) = (tmp_path / "cache").glob(place) if place else [tmp_path / "cache"]
+    path.chmod(0o777)
+    # An entry with another digest, by somebody who may write there.
+    entry = ModelCache(model.path, sources[0])._entry
+    with np.load(entry) as stored:
+        facts = json.loads(bytes(stored["facts"])) | {"sha256": "0" * 64}
+        arrays = {key: stored[key] for key in loading._ARRAYS}
+    with entry.open("wb") as stream:
+        np.savez(stream, facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
+    loading._held.clear()
+    loading._warned.clear()
+    for tree, source in zip(trees, sources, strict=True):
+        assert load_model(tree.shape, source).sha256 == model.sha256
+    warnings = [one.getMessage() for one in caplog.records if "isn't used" in one.getMessage()]
+    assert len(warnings) == 1 and f"{path} belongs to another user, or all may write it" in warnings[0]
+
+
+@pytest.mark.root
+def test_an_entry_of_another_user_is_not_used(tmp_path: Path, caplog: Any) -> None:
+    tree = Tree(tmp_path / "root", obj()).write()
+    source = Library(tree.root.resolve())
+    model = load_model(tree.shape, source)
+    entry = ModelCache(model.path, source)._entry
+    os.chown(entry, 12345, 12345)
+    loading._held.clear()
+    loading._warned.clear()
+    assert load_model(tree.shape, source).sha256 == model.sha256
+    assert f"{entry} belongs to another user" in caplog.text
+    # It is replaced, as the folder is ours.
+    assert entry.stat().st_uid == os.geteuid()
 
 
 def test_a_model_is_read_anew_when_a_file_appears_that_is_looked_for_earlier(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from diorama.scene_specs.tasks.questions.lexicon import plural
 from diorama.scene_specs.tasks.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.tasks.questions.program import (
     CLEVR_FAMILIES,
+    MAX_STEPS,
     Node,
     PresuppositionError,
     parse_clevr,
@@ -107,8 +108,12 @@ def test_wrong_data_are_named() -> None:
         Grammar(data)
 
 
-def family(program: Any, *words: str, weight: Any = 1) -> dict[str, Any]:
-    return {"families": {"new": [{"program": program, "words": words, "weight": weight}]}}
+def family(program: Any, *words: str, **more: Any) -> dict[str, Any]:
+    return {"families": {"new": [{"program": program, "words": words, **more}]}}
+
+
+def union_of(phrase: str, other: str = "") -> dict[str, Any]:
+    return {"program": ["union", f"{phrase}:A", f"{other or phrase}:B"], "words": ["{A} or {B}"]}
 
 
 @pytest.mark.parametrize(
@@ -139,6 +144,19 @@ def family(program: Any, *words: str, weight: Any = 1) -> dict[str, Any]:
         ({"families": {"new": [{"program": ["count", "set:S"], "words": ["?"], "each": "size"}]}}, "each: found"),
         (family(["count", "set:S"], "Count [the {S}?"), "a bracket too many"),
         (family(5, "Count?"), "found the program 5; expected a list"),
+        # 2^20 and 2^70 wordings; few, but of 200 MB.
+        (family(["count", "set:S"], "Count {S}" + " [a]" * 20 + "?"), "new: found 1,048,576 wordings"),
+        (family(["count", "set:S"], "Count {S}" + " [a]" * 70 + "?"), "new: found .* allowed: 1,000 and 1,000,000"),
+        (family(["count", "set:S"], "Count {S}" + " a" * 1000 + "?", each=["x"] * 900), "new: found 900 wordings"),
+        (
+            {
+                "phrases": {f"p{k}": [union_of(f"p{k + 1}")] for k in range(30)}
+                | {"p30": [{"program": ["filter:N", ["scene"]], "words": ["{N}"]}]}
+            },
+            "union: found a program of 383 steps or more; allowed: at most 200",
+        ),
+        # Three of 3,000 colors are named in 4,495,501,000 ways.
+        ({"values": {"color": {f"c{k}": ["c"] for k in range(3000)}}}, "values.color: found .* at most 64"),
     ],
 )
 def test_wrong_grammars(tmp_path: Path, added: Any, message: str) -> None:
@@ -156,6 +174,38 @@ def test_plurals_stay_as_they_are(word: str) -> None:
 def test_a_family_may_ask_what_another_one_asks(tmp_path: Path) -> None:
     (tmp_path / "same.json").write_text(json.dumps(family(["count", "set:S"], "How many {S.many} are there?")))
     assert list(Questioner(read_grammar(tmp_path / "same.json"), 0, ["new"]).ask(stacked()))
+
+
+NOUN = {"program": ["filter:N", ["scene"]], "words": ["{N}"]}
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        # Nearly always inside itself; in nine ways of which the last is right, so each part would be tried 9^n times.
+        [NOUN, {**union_of("p"), "weight": 1000}],
+        [NOUN, *({**union_of("p", f"q{k}"), "weight": 1e-9} for k in range(8)), {**union_of("p"), "weight": 0.9}],
+    ],
+)
+def test_phrases_inside_themselves_end(tmp_path: Path, phrase: Any) -> None:
+    other = [{"program": ["see:H", ["filter:N", ["scene"]]], "words": ["{H} {N}"]}]
+    data = family(["count", "p:S"], "How many {S.many}?")
+    data["phrases"] = {"p": phrase, **{f"q{k}": other for k in range(8)}}
+    (tmp_path / "deep.json").write_text(json.dumps(data))
+    asker = Questioner(read_grammar(tmp_path / "deep.json"), 0, ["new"], nested=True)
+    assert all(len([*one.program.steps()]) <= MAX_STEPS for image in images() for one in asker.ask(image))
+    assert asker.tally.tried["new"]
+
+
+def test_a_text_with_too_many_readings_is_refused(tmp_path: Path) -> None:
+    data = family(["count", "p:S"], "How many {S.many}?")
+    both = [{"program": [op, "p:A", "p:B"], "words": ["some {A} and {B}"]} for op in ("union", "intersect")]
+    data["phrases"] = {"p": [NOUN, *both]}
+    (tmp_path / "both.json").write_text(json.dumps(data))
+    grammar = read_grammar(tmp_path / "both.json")
+    with pytest.raises(UsageError, match="gives too many meanings to 'how many some some"):
+        # 2^20.
+        grammar.readings("How many " + "some " * 20 + "cubes" + " and cubes" * 20 + "?", grammar.lexicon_of({}))
 
 
 def test_words_with_two_meanings_are_not_asked(tmp_path: Path) -> None:

@@ -131,6 +131,15 @@ def test_doubtful_objects_change_no_answer() -> None:
     assert Judge(hidden, 5).answer(spheres) == 2
 
 
+def test_many_doubtful_objects_are_not_combined() -> None:
+    # 2^40 images.
+    cube = {"shape": "cube", "size": 0.1, "color": "red", "material": "matte"}
+    objects = [{**cube, "location": [k % 8 * 0.5 - 1.75, k // 8 * 0.5 - 1]} for k in range(40)]
+    seen = view({"version": 1, "id": "small", "frames": [{"objects": objects}]})
+    assert Judge(seen, 1000).crowded
+    assert Judge(seen, 1000).answer(parse_program(["count", SCENE])) is None
+
+
 @pytest.mark.parametrize(
     ("shape", "place", "known"),
     [("shapenet:cars/#1", [0.4, -1], False), ("shapenet:cars/#1", [2.5, -2.5], True), ("sphere", [0.4, -1], True)],
