@@ -199,6 +199,10 @@ make_venv() {
 axe=axe-core@4.14.1
 axe_sha256=e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
 torch=torch==2.13.0
+# Older releases of `datasets`, which people have. The newest is that of the harness, which has what these need.
+datasets="datasets==2.21.0 --hash=sha256:25e4e097110ce28824b746a107727ada94024cba11db8bc588d468414692b65a
+datasets==3.6.0 --hash=sha256:25000c4a2c0873a710df127d08a202a06eab7bf42441a6bc278b499c2f72cd1b
+datasets==4.8.5 --hash=sha256:5079900781719c0e063a8efdd2cd95a31ad0c63209178669cd23cf1b926149ff"
 
 fetch_axe() {
   local file=$venv/${axe/@/-}.tgz
@@ -218,6 +222,12 @@ add_readers() {
   # Without dependencies: the lock leaves out PyTorch, which is found here.
   most=1900 into=$venv/harness install "them" --no-deps --require-hashes -r requirements-harness.lock
   "$venv/bin/python" -c 'import site; print(*site.getsitepackages())' >"$venv"/harness/lib/python3.11/site-packages/torch.pth
+  local line name
+  while read -r line; do
+    name=${line%% *}
+    echo "$line" >"$venv/older.lock"
+    into=$venv/harness install "$name" --no-deps --require-hashes --target "$venv/${name/==/-}" -r "$venv/older.lock"
+  done <<<"$datasets"
   # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
   if timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep '"name": "nvidia-' >"$log"; then
     say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
@@ -242,7 +252,7 @@ trap 'exit 143' TERM HUP
 
 # An environment made elsewhere, or from another lock, is not this one.
 stamp="$(cksum <"$lock") $root"
-if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cat requirements-{moto,harness}.lock | cksum)"; fi
+if [[ -n $readers ]]; then stamp="$stamp $torch $axe $(cksum <<<"$datasets") $(cat requirements-{moto,harness}.lock | cksum)"; fi
 if is_whole; then
   python=$venv/bin/python
 else

@@ -260,9 +260,16 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
     ["flip", "stay", "any"],
     "Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).",
 )
+@opt.choice("--direction", ["any", "add", "remove"], "Whether --change count must add or remove an object.")
 @_files_or_store
 def contrast(
-    changes: tuple[Any, ...], chain: int, answers: Any, out: Path | None, asset_roots: tuple[Path, ...], **given: Any
+    changes: tuple[Any, ...],
+    chain: int,
+    answers: Any,
+    direction: Any,
+    out: Path | None,
+    asset_roots: tuple[Path, ...],
+    **given: Any,
 ) -> None:
     """Write pairs of scenes in which one thing differs.
 
@@ -279,7 +286,7 @@ def contrast(
     """
     from diorama.render.uses.contrast.contrast import ContrastOptions, contrast_scenes
 
-    wanted = [ContrastOptions(change, chain, answers, asset_roots) for change in dict.fromkeys(changes)]
+    wanted = [ContrastOptions(change, chain, answers, asset_roots, direction) for change in dict.fromkeys(changes)]
     _write_scenes(
         out, (partial(contrast_scenes, *one, options) for one in _with_settings(**given) for options in wanted)
     )

@@ -5,9 +5,9 @@
 
 Boxes are [x, y, width, height], masks compressed run lengths, `area` the number of visible pixels. In addition to
 COCO's fields an annotation has amodal_bbox (the whole object, inside the image), visible_fraction, truncated, name,
-color, material, size, location, rotation_deg; an image has episode_id, name, frame, view, utterance and camera
-(diorama.scene_specs.model.record.CameraAnnotation). An object without visible pixels has no annotation. Episodes
-without a split are in `instances_unsplit.json`.
+color, material, size, location, rotation_deg, extent (width, depth and height in the world); an image has episode_id,
+name, frame, view, utterance, camera (diorama.scene_specs.model.record.CameraAnnotation), task and contrast. An object
+without visible pixels has no annotation. Episodes without a split are in `instances_unsplit.json`.
 
 Amodal masks, if the spec requested the pass `amodal`, are in `amodal_segm`, beside the visible mask in `segmentation`,
 where all readers of COCO expect it. COCOA's files have them the other way around: `segmentation` is the amodal mask and
@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from diorama.render.uses.export._layouts import ImageExport
+from diorama.render.uses.export.hub import episode_facts, object_extents
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.model.record import EpisodeRecord, ObjectAnnotation
 from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, Written, image_path, split_of
@@ -58,6 +59,7 @@ class Lists(ImageLists):
         stream = self.stream(f"annotations/instances_{split}.json", ["images", "annotations", "categories"])
         info = {"description": "rendered by Diorama", "version": "1", "split": split}
         stream.facts.update(info=info, licenses=[])
+        extents = object_extents(record)
         for path, facts, image in zip(paths, _image_facts(record), record.images, strict=True):
             self._images += 1
             stream.add("images", {"id": self._images, "file_name": path, **facts})
@@ -65,7 +67,8 @@ class Lists(ImageLists):
                 if item.bbox is not None:
                     self._annotations += 1
                     ids = {"id": self._annotations, "image_id": self._images}
-                    stream.add("annotations", {**ids, **self._annotation_data(item)})
+                    extent = {"extent": extents.get((image.frame, item.name))}
+                    stream.add("annotations", {**ids, **self._annotation_data(item), **extent})
         return [(f"images/{path}", image.png) for path, image in zip(paths, record.images, strict=True)]
 
     def _annotation_data(self, item: ObjectAnnotation) -> dict[str, Any]:
@@ -96,4 +99,5 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
             "view": image.view,
             "utterance": utterance,
             "camera": image.annotation.camera.model_dump(mode="json"),
+            **episode_facts(record),
         }
