@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from diorama.render.episode.output_files import BlendSaver
 from PIL import Image
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
-from diorama.render.episode.output_files import BlendSaver
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.model.look import load_look
 from diorama.scene_specs.model.profiles import settings_for
@@ -87,7 +87,7 @@ def test_plain_blender_renders_the_stored_picture(name: str, pictures: dict[str,
     assert plain.shape == stored.shape and plain.dtype == np.uint8
     if name == "white balance":
         assert scene.look is not None and scene.look.gain != (1.0, 1.0, 1.0) and load_look("wood").finish is None
-    # Rectangles around objects have other samples: the noise of both stays. The plain background of `studio` is put back
+    # Rectangles around objects have other samples: the noise of both stays. The background of `studio` is put back
     # after the denoiser, which Blender alone can't do.
     assert psnr(stored, plain) > {"rectangles": 35, "studio": 40}.get(name, 45)
     assert abs(stored.astype(float).mean() - plain.astype(float).mean()) < 0.5
