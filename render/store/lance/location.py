@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -68,6 +69,19 @@ def _refuse_linked_folders(root: Path) -> None:
         for path in (Path(folder, name) for name in names):
             if path.is_symlink():
                 raise StoreError(f"{root}: {path} is a symbolic link to a folder; move the folder itself there")
+
+
+def check_writable(url: str) -> None:
+    """Raise StoreError if a store can't be written, before anything is rendered for it."""
+    check_conditional_put(url)
+    for name in () if is_remote(url) else ("_versions", "_transactions", "data"):
+        folder = Path(url) / name
+        try:
+            folder.mkdir(exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise StoreError(f"{url}: can't be written: {folder}: {error.strerror or error}") from error
 
 
 @lru_cache(maxsize=64)
