@@ -35,6 +35,7 @@ from diorama.render.uses.export.hub import (
     typed_truth,
 )
 from diorama.render.uses.io.written_files import WrittenFiles
+from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
@@ -98,17 +99,19 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
     return files
 
 
-def write_tables(out: Path, written: WrittenFiles) -> None:
+def write_tables(out: Path, written: WrittenFiles, update: bool = False) -> None:
     """List all episodes of a folder in `metadata-<split>.parquet`; see diorama.render.uses.export."""
+    if update and not any(out.glob(f"{_TABLE}*.parquet")):
+        return
     splits: dict[str, list[Path]] = {}
     for path in sorted(out.rglob(_EPISODE)):
         split = json.loads(path.read_bytes())["scene"]["split"]
         splits.setdefault(split_of(split), []).append(path.parent)
     check_hub_splits(splits)
-    for path in out.glob(f"{_TABLE}*.parquet"):
-        if _split_of_table(path) not in splits:
-            # Its rows name images that are now in another split, or gone.
-            written.remove(path.name)
+    # The rows of others name images that are now in another split, or gone.
+    others = written.remove_stale(f"{_TABLE}*.parquet", [f"{_TABLE}{split}.parquet" for split in splits])
+    if others:
+        raise ConflictError("\n".join(others))
     for split, folders in splits.items():
         with written.replacing(f"{_TABLE}{split}.parquet") as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
             for start in range(0, len(folders), _GROUP):
