@@ -136,9 +136,9 @@ def check(
     layout search: `render-specs resolve` and `render-batch --dry-run` find all episodes without a layout.
 
     With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
-    answer is right. Episodes that belong to no benchmark are counted as unverified; this is not an error.
+    answer is right. Episodes that belong to no benchmark, or to one that is not installed, are counted as unverified.
 
-    Exit codes: 0: no errors; 2: errors; 4: STORE can't be read.
+    Exit codes: 0: no errors; 1: with --prove, nothing could be proved; 2: errors; 4: STORE can't be read.
 
     Examples:
       render-specs check specs.jsonl
@@ -160,19 +160,24 @@ def check(
             if prove and not result.diagnostics:
                 result = verify_files(source, published)
     diagnostics = result.diagnostics
+    unproved = prove and result.unverified == result.episodes > 0
     if as_json:
         unverified = {"unverified": result.unverified} if prove else {}
         print_json({"episodes": result.episodes, **unverified, "faults": [asdict(one) for one in diagnostics]})
-        if diagnostics:
-            click.get_current_context().exit(SpecError.exit_code)
+        if diagnostics or unproved:
+            click.get_current_context().exit(SpecError.exit_code if diagnostics else 1)
         return
-    unverified_note = f" ({result.unverified} unverified: no verifier for their benchmark)" if result.unverified else ""
+    named = ", ".join(sorted(result.missing))
+    why = f"not installed: {named}" if named else "no verifier for their benchmark"
+    unverified_note = f" ({result.unverified} unverified: {why})" if result.unverified else ""
     if diagnostics:
         fine = f"; {counted(result.episodes, 'episode')} without errors" if result.episodes else ""
         log.info("%s%s%s", counted(len(diagnostics), "error"), fine, unverified_note)
         raise SpecError(diagnostics)
     proved = ", all proved" if prove and not result.unverified else ""
     click.echo(f"{counted(result.episodes, 'episode')}, no errors{proved}{unverified_note}")
+    if unproved:
+        click.get_current_context().exit(1)
 
 
 _resolving = opt.together(opt.profile(), opt.size(), opt.asset_root, opt.shapenet)
