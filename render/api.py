@@ -29,6 +29,7 @@ from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
 from diorama.render.uses.export.protocol import ExportOptions, ExportReport
 from diorama.render.uses.export.run_export import run_export
+from diorama.render.uses.rerender.render_process import call_in_child, may_render_here
 from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.checks.semantics import check_spec
 from diorama.scene_specs.errors import StoreError, UsageError
@@ -125,6 +126,9 @@ def render_scene(
 ) -> list[RenderedImage]:
     """Render every image of a Scene, in order, to arrays with their annotations.
 
+    You can call it from any thread, and after a fork: Blender then works in one child process, which renders one Scene
+    after the other.
+
     Args:
         scene: of `compile_spec`.
         device: auto, gpu (any), cpu, cuda, optix, hip, oneapi or metal.
@@ -151,6 +155,8 @@ def render_scene(
     _require("threads", threads, type(threads) is int and threads >= 0, "an integer of at least 0")
     _require("renderer", renderer, not isinstance(renderer, str), "an object, such as FakeRenderer()")
     roots = _root_paths(asset_roots)
+    if renderer is None and not may_render_here():
+        return call_in_child(render_scene, scene, device, threads, None, roots)
     with searching(roots), ExitStack() as stack:
         check_assets(scene, roots)
         if renderer is None:

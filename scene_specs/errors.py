@@ -248,9 +248,14 @@ class ChatError(DioramaError):
 
 
 class StoreError(DioramaError):
-    """The dataset store cannot be opened, read or written."""
+    """The dataset store cannot be opened, read or written.
+
+    Attributes:
+        permanent: whether trying again can't help: permissions, a missing bucket, a read-only disk.
+    """
 
     exit_code = 4
+    permanent = False
 
 
 def first_line(error: BaseException) -> str:

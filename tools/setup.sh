@@ -209,6 +209,10 @@ torch_lock="$torch --hash=sha256:60fcdcb2f3876e21146cb4524ef06397d727ca9ad5f0208
   --hash=sha256:6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
 sympy==1.14.0 --hash=sha256:e091cc3e99d2141a0ba2847328f5479b05d94a6635cb96148ccb3f34671bd8f5
 mpmath==1.3.0 --hash=sha256:a0b2b9fe80bbcd81a6647ff13108738cfb482d481d826cc0e02f5b35e5c88d2c"
+# Older releases of `datasets`, which people have. The newest is that of the harness, which has what these need.
+datasets="datasets==2.21.0 --hash=sha256:25e4e097110ce28824b746a107727ada94024cba11db8bc588d468414692b65a
+datasets==3.6.0 --hash=sha256:25000c4a2c0873a710df127d08a202a06eab7bf42441a6bc278b499c2f72cd1b
+datasets==4.8.5 --hash=sha256:5079900781719c0e063a8efdd2cd95a31ad0c63209178669cd23cf1b926149ff"
 
 fetch_axe() {
   local file=$venv/${axe/@/-}.tgz
@@ -228,6 +232,12 @@ add_readers() {
   # Without dependencies: the lock leaves out PyTorch, which is found here.
   most=1900 into=$venv/harness install "them" --no-deps --require-hashes -r tools/locks/harness.lock
   "$venv/bin/python" -c 'import site; print(*site.getsitepackages())' >"$venv"/harness/lib/python3.11/site-packages/torch.pth
+  local line name
+  while read -r line; do
+    name=${line%% *}
+    echo "$line" >"$venv/older.lock"
+    into=$venv/harness install "$name" --no-deps --require-hashes --target "$venv/${name/==/-}" -r "$venv/older.lock"
+  done <<<"$datasets"
   # With pip in any case: uv does not read pip's settings, which say where builds for the CPU are.
   if timeout 300 "$venv/bin/python" -m pip install --quiet --dry-run --report - "$torch" | grep '"name": "nvidia-' >"$log"; then
     say "pip finds only PyTorch's build for CUDA (3 GB more); where one for the CPU is: PIP_EXTRA_INDEX_URL=ADDRESS"
@@ -255,7 +265,9 @@ trap 'exit 143' TERM HUP
 
 # An environment made elsewhere, or from another lock, is not this one.
 stamp="$(cksum <"$lock") $root"
-if [[ -n $readers ]]; then stamp="$stamp $(cksum <<<"$torch_lock") $axe $(cat tools/locks/{moto,harness}.lock | cksum)"; fi
+if [[ -n $readers ]]; then
+  stamp="$stamp $(cksum <<<"$torch_lock$datasets") $axe $(cat tools/locks/{moto,harness}.lock | cksum)"
+fi
 if is_whole; then
   python=$venv/bin/python
 else

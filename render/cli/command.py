@@ -100,6 +100,14 @@ def _discard_output() -> None:
             os.dup2(null.fileno(), sys.stdout.fileno())
 
 
+def _open_closed_streams() -> None:
+    """Open closed standard streams on the null device. Otherwise, other files would get their numbers."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w"))
+
+
 def _set_verbosity(_ctx: click.Context, param: click.Parameter, value: int) -> None:
     if value:
         set_up_logging(-1 if param.name == "quiet" else value)
@@ -167,7 +175,9 @@ class DioramaCommand(click.Command):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.help, _, self.examples = cleandoc(self.help or "").partition("\n\nExamples:\n")
+        missing = "Python runs without docstrings (PYTHONOPTIMIZE=2), so help texts are missing."
+        text = self.help or (missing if sys.flags.optimize > 1 else "")
+        self.help, _, self.examples = cleandoc(text).partition("\n\nExamples:\n")
         # `render-store tag` has a --version of its own.
         taken = {name for param in self.params for name in param.opts}
         for name, option in _COMMON_OPTIONS.items():
@@ -177,6 +187,7 @@ class DioramaCommand(click.Command):
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Run as a program. Tests call `main`, which only raises SystemExit."""
+        _open_closed_streams()
         try:
             return self.main(*args, **options)
         except SystemExit as end:

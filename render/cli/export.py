@@ -94,7 +94,8 @@ def main(
     The format `clevr-masks` computes boxes and masks for CLEVR's own published images. For this format, name a
     published CLEVR_<split>_scenes.json in place of STORE.
 
-    Exit codes: 0: all exported; 2: invalid options, or DIR has files that no export of STORE wrote, that were changed
+    Exit codes: 0: all exported; 1: the ids of some episodes are names of files of others; 2: invalid options, or DIR
+    has files that no export of STORE wrote, that were changed
     since, or that differ from the stored episodes; 4: the store can't be read, or some episodes in it are damaged or
     need a stage or plug-in that is missing (the output ends with a list of them; the others are exported).
 

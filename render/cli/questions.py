@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,10 @@ _USELESS = {
     default=MIN_PIXELS,
 )
 @click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")
+@opt.limit("episodes")
 @opt.splits
+@opt.where
+@opt.at
 @opt.group("Images of specs", opt.size("that of the spec's stage"))
 @opt.asset_root
 @opt.shapenet
@@ -118,23 +122,39 @@ def questions(
 
 
 def _views(
-    sources: tuple[str, ...], splits: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tuple[Path, ...]
+    sources: tuple[str, ...],
+    splits: tuple[str, ...],
+    size: tuple[int, int] | None,
+    asset_roots: tuple[Path, ...],
+    limit: int | None,
+    where: str | None,
+    at: str | None,
 ) -> Iterator[ImageView]:
     from diorama.render.uses.items.image_views import store_views
 
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
     if not any(is_store):
-        records = _drawn(sources, size, asset_roots)
+        if where is not None or at is not None:
+            raise UsageError("--where and --at are for stores; found specs")
+        records: Iterator[EpisodeRecord] = islice(
+            (one for one in _drawn(sources, size, asset_roots) if _is_in(one, splits)), limit
+        )
     elif len(sources) > 1:
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
     elif size:
         raise UsageError("--size is for specs; the images of a store have their sizes")
     else:
-        from diorama.render.store.selection import StoreEpisodes
+        from diorama.render.store.selection import Selection, StoreEpisodes, chosen_ids, condition
 
-        episodes = StoreEpisodes(sources[0])
-        records = episodes.read(episodes.ids())
-    return (view for view in store_views(records) if not splits or view.split in splits)
+        # As an export selects, so that `clevr` numbers the same images.
+        store = opt.open_reader(sources[0], at, splits)
+        selection = Selection(limit=limit, where=condition(where, splits=splits))
+        records = StoreEpisodes(store).read(chosen_ids(store, selection))
+    return store_views(records)
+
+
+def _is_in(record: EpisodeRecord, splits: tuple[str, ...]) -> bool:
+    return not splits or record.scene.split in splits
 
 
 def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Path, ...]) -> Iterator[EpisodeRecord]:

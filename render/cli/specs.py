@@ -135,9 +135,9 @@ def check(
     layout search: `render-specs resolve` and `render-batch --dry-run` find all episodes without a layout.
 
     With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
-    answer is right. Episodes that belong to no benchmark are counted as unverified; this is not an error.
+    answer is right. Episodes that belong to no benchmark, or to one that is not installed, are counted as unverified.
 
-    Exit codes: 0: no errors; 2: errors; 4: STORE can't be read.
+    Exit codes: 0: no errors; 1: with --prove, nothing could be proved; 2: errors; 4: STORE can't be read.
 
     Examples:
       render-specs check specs.jsonl
@@ -159,21 +159,26 @@ def check(
             if prove and not result.diagnostics:
                 result = verify_files(source, published)
     diagnostics = result.diagnostics
+    unproved = prove and result.unverified == result.episodes > 0
     if as_json:
         unverified = {"unverified": result.unverified} if prove else {}
         print_json(
             {"episodes": result.episodes, **unverified, "faults": [asdict(diagnostic) for diagnostic in diagnostics]}
         )
-        if diagnostics:
-            click.get_current_context().exit(SpecError.exit_code)
+        if diagnostics or unproved:
+            click.get_current_context().exit(SpecError.exit_code if diagnostics else 1)
         return
-    unverified_note = f" ({result.unverified} unverified: no verifier for their benchmark)" if result.unverified else ""
+    named = ", ".join(sorted(result.missing))
+    why = f"not installed: {named}" if named else "no verifier for their benchmark"
+    unverified_note = f" ({result.unverified} unverified: {why})" if result.unverified else ""
     if diagnostics:
         fine = f"; {counted(result.episodes, 'episode')} without errors" if result.episodes else ""
         log.info("%s%s%s", counted(len(diagnostics), "error"), fine, unverified_note)
         raise SpecError(diagnostics)
     proved = ", all proved" if prove and not result.unverified else ""
     click.echo(f"{counted(result.episodes, 'episode')}, no errors{proved}{unverified_note}")
+    if unproved:
+        click.get_current_context().exit(1)
 
 
 _resolving = opt.together(opt.profile(), opt.size(), opt.asset_root, opt.shapenet)
@@ -261,9 +266,16 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
     ["flip", "stay", "any"],
     "Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).",
 )
+@opt.choice("--direction", ["any", "add", "remove"], "Whether --change count must add or remove an object.")
 @_files_or_store
 def contrast(
-    changes: tuple[Any, ...], chain: int, answers: Any, out: Path | None, asset_roots: tuple[Path, ...], **given: Any
+    changes: tuple[Any, ...],
+    chain: int,
+    answers: Any,
+    direction: Any,
+    out: Path | None,
+    asset_roots: tuple[Path, ...],
+    **given: Any,
 ) -> None:
     """Write pairs of scenes in which one thing differs.
 
@@ -280,7 +292,7 @@ def contrast(
     """
     from diorama.render.uses.contrast.contrast import ContrastOptions, contrast_scenes
 
-    wanted = [ContrastOptions(change, chain, answers, asset_roots) for change in dict.fromkeys(changes)]
+    wanted = [ContrastOptions(change, chain, answers, asset_roots, direction) for change in dict.fromkeys(changes)]
     _write_scenes(
         out, (partial(contrast_scenes, *pair, options) for pair in _with_settings(**given) for options in wanted)
     )

@@ -153,6 +153,8 @@ class Committer:
                 return [failed.get(done.episode_id, done) for done in group]
             except StoreError as error:
                 left = give_up - time.monotonic()
+                if error.permanent:
+                    raise
                 if left <= 0 or last:
                     raise StoreError(
                         f"{error}\nThe store accepted nothing for {self._patience - left:.0f} s; "

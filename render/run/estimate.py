@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
 from diorama.render.geometry.sampling_plan import expected_number, object_samples_at, samples_at
+from diorama.render.passes import array_passes, row_of
 from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.materials import scatters, transmits
-from diorama.scene_specs.model.scene import Scene, Settings
-from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.scene import Scene, SceneFrame, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec
 from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.shapes.shapenet.loading import cache_folder
 
@@ -28,6 +31,10 @@ _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1
 _RECTANGLES = 0.11
 # Share of the image that one glass object fills, in the mean of crowds of eight (tools/measuring/bench_scaling.py).
 _GLASS_SHARE = 0.02
+# Bytes in a store: per million pixels, per image and its manifests, per object, and per pair of objects. Depth and
+# normals take this share of their arrays.
+_BYTES_PER_MEGAPIXEL, _BYTES_PER_IMAGE, _BYTES_PER_OBJECT, _BYTES_PER_PAIR = 1.2e6, 8_000, 1_600, 30
+_PACKED = 0.7
 # Older measurements count half once there is this much of newer ones, in cost.
 _MEMORY = 600.0
 # Of a run of less cost, most of the time is that of the first image.
@@ -47,6 +54,7 @@ class Work:
         cost: estimated core seconds.
         seconds: core seconds (or GPU seconds) that they took.
         bytes: that they take in a store.
+        expected_bytes: the same, estimated.
     """
 
     images: FiniteFloat = 0.0
@@ -54,11 +62,13 @@ class Work:
     cost: FiniteFloat = 0.0
     seconds: FiniteFloat = 0.0
     bytes: FiniteFloat = 0.0
+    expected_bytes: FiniteFloat = 0.0
 
     @classmethod
     def of(cls, episode: EpisodeSpec | Scene, settings: Settings) -> Work:
         """Estimate an episode without compiling it."""
-        views = [len(frame.views or (None,)) for frame in episode.frames]
+        frames: Sequence[FrameSpec | SceneFrame] = episode.frames
+        views = [len(frame.views or (None,)) for frame in frames]
         images, megapixels = sum(views), settings.width * settings.height / 1e6
         samples = images * _FLAT_SAMPLES
         if load_stage(episode.stage).pixels != "center":
@@ -67,12 +77,24 @@ class Work:
             whole = [samples_at(settings, _GLASS_SHARE * glass[k], plain=not bright[k]) for k in range(len(glass))]
             more = [_RECTANGLES * object_samples_at(settings, number) for number in whole]
             samples = float(np.dot(views, np.add(whole, more)))
-        return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)
+        counts = expected_number(lambda name: True, episode)
+        each = [_BYTES_PER_IMAGE + _BYTES_PER_OBJECT * count + _BYTES_PER_PAIR * count**2 for count in counts]
+        each = [size + megapixels * 1e6 * _pixel_bytes(frame.passes) for size, frame in zip(each, frames, strict=True)]
+        size = float(np.dot(views, each)) + images * megapixels * _BYTES_PER_MEGAPIXEL
+        cost = images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE
+        return cls(images, images * megapixels, cost, expected_bytes=size)
 
     def add(self, other: Work, keep: float = 1.0) -> None:
         """Add other work to this share of what there is."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) * keep + value)
+
+
+def _pixel_bytes(passes: Sequence[str]) -> float:
+    """Bytes per pixel that the arrays of some passes take."""
+    rows = [row_of(name) for name in array_passes(passes) if name in plugins("passes")]
+    channels = [prod(size for size in row.shape if isinstance(size, int)) for row in rows]
+    return sum(_PACKED * np.dtype(row.dtype).itemsize * count for row, count in zip(rows, channels, strict=True))
 
 
 class Estimator:
@@ -126,7 +148,10 @@ def remember(done: Work, kind: str) -> None:
     if done.cost < _LEAST_COST:
         return
     known = read_measured()
-    known.setdefault(kind, Work()).add(done, keep=_MEMORY / (_MEMORY + done.cost))
+    before = known.setdefault(kind, Work())
+    if not before.expected_bytes:  # As older versions wrote it.
+        before.bytes = 0.0
+    before.add(done, keep=_MEMORY / (_MEMORY + done.cost))
     with suppress(OSError):
         write_atomic(cache_folder() / _FILE, TypeAdapter(dict[str, Work]).dump_json(known), fsync=False)
 

@@ -19,8 +19,8 @@ from diorama.render.run.worker_plan import plan_workers
 from diorama.render.store import peek
 from diorama.scene_specs.errors import CompileError, DeviceError, SpecError
 
-# Bytes per million pixels in a store, and seconds from the command to the first episode, unless they are measured.
-_BYTES_PER_MEGAPIXEL, _START_SECONDS = 1.2e6, 4.0
+# Seconds from the command to the first episode.
+_START_SECONDS = 4.0
 
 
 def run_batch(batch: Batch, dry_run: bool = False) -> Summary:
@@ -93,6 +93,6 @@ def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:
     """
     known = read_measured().get(kind, Work())
     speed = known.seconds / known.cost if known.cost else 1.0
-    per_megapixel = known.bytes / known.megapixels if known.megapixels else _BYTES_PER_MEGAPIXEL
+    factor = known.bytes / known.expected_bytes if known.expected_bytes else 1.0
     seconds = _START_SECONDS + work.cost * speed / cores if work.cost else 0.0
-    return {"seconds": round(seconds, 1), "bytes": round(work.megapixels * per_megapixel), "measured": known.cost > 0}
+    return {"seconds": round(seconds, 1), "bytes": round(work.expected_bytes * factor), "measured": known.cost > 0}

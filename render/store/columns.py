@@ -87,15 +87,17 @@ def episode_schema(version: int = SCHEMA_VERSION) -> pa.Schema:
         *_fields(pa.list_(pa.binary()), "extra"),
     ]
     features = {field.name: feature_of(field.type) for field in fields}
-    features["images"] = {"feature": {"_type": "Image"}, "_type": "List"}
+    features["images"] = {"feature": {"_type": "Image"}, "_type": "Sequence"}
     metadata = {VERSION_KEY: str(version), b"huggingface": json.dumps({"info": {"features": features}})}
     return pa.schema(fields, metadata=metadata)
 
 
-def feature_of(type_: pa.DataType) -> dict[str, Any]:
-    """Return the description of a type in the form of `datasets`."""
+def feature_of(type_: pa.DataType) -> Any:
+    """Return the description of a type in the form that all versions of `datasets` read; 2 and 3 have no `List`."""
     if pa.types.is_list(type_):
-        return {"feature": feature_of(type_.value_type), "_type": "List"}
+        inner = feature_of(type_.value_type)
+        # A `Sequence` of structs would be a struct of lists.
+        return [inner] if pa.types.is_struct(type_.value_type) else {"feature": inner, "_type": "Sequence"}
     if pa.types.is_struct(type_):
         return {field.name: feature_of(field.type) for field in type_}
     return {"dtype": {"double": "float64"}.get(str(type_), str(type_)), "_type": "Value"}

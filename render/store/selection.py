@@ -129,8 +129,9 @@ class StoreEpisodes:
         damaged: a line for each damaged one found.
     """
 
-    def __init__(self, url: str) -> None:
-        self._url, self._store = url, open_store(url)
+    def __init__(self, url: str | EpisodeReader) -> None:
+        self._store = open_store(url) if isinstance(url, str) else url
+        self._url = self._store.url
         self.damaged: list[str] = []
 
     def ids(self) -> list[str]:

@@ -5,6 +5,7 @@ They report only what is certain without a layout search.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
@@ -50,6 +51,8 @@ from diorama.scene_specs.model.spec import (
 )
 from diorama.scene_specs.model.stage import ORBIT, Stage, StageError, load_stage, orbits, stage_of
 
+# An export may have a folder per id, with such files in it. Ids of older specs are read as they are.
+_FILE_PART = re.compile(r"/[^/]*\.(png|json|npz)(/|$)")
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
 _BELONGS = dict.fromkeys(("subject", "of", "seen_from", "margin"), "relation") | {"objects": "min_visible_pixels"}
 
@@ -128,6 +131,11 @@ def _spec_diagnostics(spec: EpisodeSpec) -> Iterator[PathDiagnostic]:
             reason = "is not flat" if stage.pixels != "center" else "has places at fixed locations"
             yield PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} {reason}")
         stage = stage_of(spec)
+    if _FILE_PART.search(spec.id):
+        allowed = (
+            "an id whose parts after the first / don't end in .png, .json or .npz: exports have such files in folders"
+        )
+        yield unexpected(("id",), spec.id, allowed)
     yield from look_diagnostics(spec, stage)
     yield from task_diagnostics(spec.task)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]

@@ -466,7 +466,7 @@ class ConstraintSpec(SpecPart):
 
     EXAMPLE = {"relation": "left", "subject": "a", "of": "b"}
 
-    relation: Relation | Contact | None = None
+    relation: Literal[Relation, Contact] | None = None
     subject: Name | None = None
     of: Name | None = None
     other: Name | None = Field(default=None, exclude_if=lambda name: name is None)

@@ -46,8 +46,10 @@ WEBP_TOLERANCE = 2.0
 CAMERA_TOLERANCE = 1e-6
 # Format -> what later versions than 0.1.0 added to its JSON files; everything around it must be as it was.
 _CAMERA = rb',\s*"camera":\s*\{[^{}]*\}'
+_EXTENT = rb',\s*"extent":\s*(?:null|\[[^\[\]]*\])'
 ADDED = {
-    "coco": _CAMERA,
+    "coco": _CAMERA + b"|" + _EXTENT + rb'|,\s*"task":[^\n]*(?=\}(?:,?\n|\]))',
+    "folder": _EXTENT,
     "clevr": _CAMERA,
     "mewl": _CAMERA,
     "clevr-masks": rb',\s*"(in|ex)trinsics":\s*\[[^"{}]*\]',
@@ -138,6 +140,8 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
         return differing(_trials(old), _trials(new))
     if name == "webdataset":
         return differing(_samples(old), _samples(new))
+    if name == "huggingface":
+        return [file for file in differing(_rows(old), _rows(new)) if file != RECORD]
     if name in ADDED:
         new = {file: re.sub(ADDED[name], b"", data) if file.endswith(".json") else data for file, data in new.items()}
     if name == "clevr-masks":
@@ -165,6 +169,21 @@ def _published_place(file: str) -> str:
     return f"development/texts/{'' if name.endswith('_pictures.json') else 'controlled/'}{name}"
 
 
+def _rows(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """The rows of Parquet files as version 0.1.0 had them, and the card without the sizes of files."""
+    found: dict[str, Any] = {}
+    for file, data in files.items():
+        if file.endswith(".parquet"):
+            found[file] = _table(data).to_pylist()
+            for row in found[file]:
+                row.pop("task_data", None), row.pop("contrast", None)
+                for item in row["objects"]:
+                    item.pop("extent", None)
+        else:
+            found[file] = re.sub(rb" \d+\.\d \|$", b"", data, flags=re.MULTILINE)
+    return found
+
+
 def _samples(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The members of tar shards; JSON as version 0.1.0 had it: tasks as objects, relations by the names of objects."""
     members: dict[str, bytes] = {}
@@ -178,6 +197,7 @@ def _samples(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _sample(content: bytes) -> bytes:
     data = json.loads(content)
+    data.pop("contrast", None)
     if isinstance(data["task"], str):
         data["task"] = json.loads(data["task"])
     for image in data["images"]:
@@ -186,6 +206,8 @@ def _sample(content: bytes) -> bytes:
             for one in image["relations"]:
                 relations.setdefault(one["relation"], {})[one["of"]] = one["objects"]
             image["relations"] = relations
+        for item in image["objects"]:
+            item.pop("extent", None)
         image["relations"] = {name: found for name, found in image["relations"].items() if found}
     return json.dumps(data, sort_keys=True).encode()
 

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import io
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -132,6 +133,10 @@ def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
     report = run(store, name, tmp_path / "out", ExportOptions(where=f"episode_id != '{chosen[1].episode_id}'", limit=2))
     assert report.exported == 2
     run(store_of(tmp_path / "other.lance", [chosen[0], chosen[2]]), name, tmp_path / "two")
+    if name == "coco":  # Its numbers are those of the store.
+        for folder in ("out", "two"):
+            for path in (tmp_path / folder / "annotations").iterdir():
+                path.write_text(re.sub(r'"(image_)?id": ?\d+', "", path.read_text()))
     named = {path: digest for path, digest in exported(tmp_path / "out").items() if path != "README.md"}
     assert named == {path: digest for path, digest in exported(tmp_path / "two").items() if path != "README.md"}
 

@@ -35,7 +35,7 @@ from diorama.render.renderers.cycles.denoiser import denoise
 from diorama.render.renderers.cycles.exr_passes import Exr, object_name
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
-from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
+from diorama.render.renderers.cycles.render_settings import apply_part, apply_saved_settings, apply_settings
 from diorama.scene_specs.asset_roots import all_roots, searching
 from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, PAINTED, UNLIT, is_model
@@ -59,6 +59,10 @@ def _remove_temporary_folder() -> None:
 
 # Whoever imports this module has imported bpy, even if nothing is rendered.
 _remove_temporary_folder()
+
+
+def _gain_of(scene: Scene) -> tuple[float, float, float]:
+    return (1.0, 1.0, 1.0) if scene.look is None else scene.look.gain
 
 
 class _Blender:
@@ -291,9 +295,6 @@ class CyclesRenderer:
         for part in rectangles(settings, whole, exr.ids()):
             apply_part(self._scene, part)
             parts.append((part, Exr(self._render_to_file())))
-        # For a .blend that is saved.
-        apply_part(self._scene, whole)
-        self._scene.cycles.use_denoising = settings.denoise
         exr.merge(parts)
         if settings.denoise:
             layers, mirrored = exr.sampled(), is_costly(whole)
@@ -304,22 +305,25 @@ class CyclesRenderer:
     @staticmethod
     def _final_color(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
         """The image with its background and fixation cross."""
-        gain = (1.0, 1.0, 1.0) if scene.look is None else scene.look.gain
-        color = exr.color(frame.background if frame.pixels is None else None, gain)
+        color = exr.color(frame.background if frame.pixels is None else None, _gain_of(scene))
         if scene.look is not None and scene.look.finish is not None:
             color = finished(color, scene.look.finish, frame.seed)
         fixation = load_stage(scene.stage).fixation
         return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 
-    def save_blend(self, path: Path, frame: SceneFrame) -> None:
-        """Save the scene of the last rendered view as .blend, with the frame's object names. Raises RenderError."""
+    def save_blend(self, path: Path, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
+        """Save the scene of the last rendered view as .blend, with the frame's object names. Raises RenderError.
+
+        The file renders to the picture on its own, except for what is drawn onto it: a fixation cross, and the blur,
+        vignette, noise and compression of a look.
+        """
         pool = self._blender.pool
         for target, item in zip(pool, frame.objects, strict=False):
             target.name = item.name
-        self._scene.render.filepath = f"//{path.stem}.exr"
         self._models.pack_images()
         self._end_session()
-        self._scene.cycles.denoising_use_gpu = False
+        apply_saved_settings(self._scene, scene.settings, frame, view, _gain_of(scene))
+        self._scene.render.filepath = f"//{path.stem}.png"
         try:
             with captured() as output:
                 bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), copy=True, compress=True)

@@ -7,9 +7,10 @@ from typing import Any
 from diorama.render.geometry.sampling_plan import Part, has_rectangles, whole_frame
 from diorama.render.passes import rendered_rows
 from diorama.render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
-from diorama.render.renderers.cycles.series import apply_added_settings
+from diorama.render.renderers.cycles.series import apply_added_settings, apply_image_output
 from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.model.scene import LEAST_SIDE, SceneFrame, SceneView, Settings
+from diorama.scene_specs.rotation import Vec
 
 # Frame.pixels -> filter and width in pixels. Cycles' first sample is at the pixel center; 0.01 is its smallest width.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
@@ -93,6 +94,27 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     layer.cycles.denoising_store_passes = merging or (frame.background is not None and cycles.use_denoising)
     layer.pass_cryptomatte_depth = CRYPTOMATTE_LEVELS
     apply_part(scene, whole_frame(settings, frame, view))
+
+
+def apply_saved_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, gain: Vec) -> None:
+    """Let the scene that is built render to the picture, a PNG file, when somebody opens it in Blender."""
+    render, shown, image = scene.render, scene.view_settings, scene.render.image_settings
+    if has_rectangles(settings, frame):
+        settings = settings.without_rectangles()
+        scene.cycles.use_denoising = settings.denoise
+    apply_part(scene, whole_frame(settings, frame, view))
+    scene.cycles.denoising_use_gpu = False
+    render.threads_mode, render.use_persistent_data = "AUTO", False
+    scene.display_settings.display_device = "sRGB"
+    shown.view_transform, shown.look, shown.exposure, shown.gamma = "Standard", "None", 0.0, 1.0
+    shown.use_white_balance, shown.use_curve_mapping = False, tuple(gain) != (1.0, 1.0, 1.0)
+    if shown.use_curve_mapping:
+        shown.curve_mapping.black_level, shown.curve_mapping.white_level = (0.0, 0.0, 0.0), [1 / one for one in gain]
+        shown.curve_mapping.extend = "EXTRAPOLATED"
+        shown.curve_mapping.update()
+    apply_image_output(scene)
+    image.file_format, image.color_mode, image.color_depth = "PNG", "RGB", "8"
+    image.color_management, render.use_file_extension, render.dither_intensity = "FOLLOW_SCENE", True, 0.0
 
 
 def apply_part(scene: Any, part: Part) -> None:

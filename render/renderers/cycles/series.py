@@ -51,6 +51,12 @@ def apply_added_settings(scene: Any) -> None:
                 setattr(target, name, value)
 
 
+def apply_image_output(scene: Any) -> None:
+    """Let plain images be written, which 5.2 allows only then. Comes before the file format."""
+    if SECOND:
+        scene.render.image_settings.media_type = "IMAGE"
+
+
 def node_tree(block: Any, used: bool = True) -> Any:
     """Return the node tree of a new material or a world; None if it is not used, which only 4.5 allows.
 

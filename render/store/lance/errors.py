@@ -18,6 +18,10 @@ _CONFLICTS = ("conflict", "contention", "concurrent")
 _PREFIX = re.compile(r"^LanceError\([^)]*\): ")
 _UNREACHABLE = re.compile(r"Error performing [A-Z]+ (https?://[^/\s]+)\S* in .*error sending request", re.DOTALL)
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
+_PERMANENT = re.compile(
+    r"Permission denied|Read-only file system|Operation not permitted|"
+    "<Code>(AccessDenied|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidBucketName)</Code>"
+)
 _KEYS = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), and that they belong to this server"
 _S3_MEANINGS = {
     "InvalidAccessKeyId": f"the server does not know this access key; {_KEYS}",
@@ -42,7 +46,9 @@ def translate_errors(where: str, action: str) -> Iterator[None]:
     except BaseException as error:
         # A damaged file can make Lance panic; PanicException derives from BaseException and can't be imported.
         if isinstance(error, LANCE_ERRORS) or type(error).__name__ == "PanicException":
-            raise StoreError(f"{where}: {action} failed: {reason(error)}") from error
+            translated = StoreError(f"{where}: {action} failed: {reason(error)}")
+            translated.permanent = _PERMANENT.search(str(error)) is not None
+            raise translated from error
         raise
 
 

@@ -30,7 +30,7 @@ from diorama.render.store.columns import SCHEMA_VERSION, VERSION_KEY, episode_sc
 from diorama.render.store.episode_store import BATCH_ROWS, KEY, PutResult, ids_filter, is_remote
 from diorama.render.store.lance.durability import sync_commit, sync_tree
 from diorama.render.store.lance.errors import LANCE_ERRORS, is_conflict, translate_errors
-from diorama.render.store.lance.location import check_conditional_put, probe_location
+from diorama.render.store.lance.location import check_conditional_put, check_writable, probe_location
 from diorama.render.store.lance.reader import LanceReader, find_dataset, open_dataset
 from diorama.render.store.rows import decode, table_of
 from diorama.scene_specs.errors import StoreError, UsageError, counted
@@ -102,7 +102,8 @@ class LanceStore(LanceReader):
     def open_or_create(cls, url: str, fsync: bool = True) -> LanceStore:
         """Open the store at a path or URL, or create it; safe in several processes at once.
 
-        For writing: fails here for a server without conditional PUT, and not after the first images.
+        For writing: fails here, not after the first images, for a store that can't be written, and for a server without
+        conditional PUT.
         """
         store = cls.peek(url, fsync)
         if store is None:
@@ -113,7 +114,7 @@ class LanceStore(LanceReader):
                 store = cls.peek(url, fsync)
                 if store is None:
                     raise
-        check_conditional_put(url)
+        check_writable(url)
         return store
 
     def put(self, records: Sequence[EpisodeRecord]) -> PutResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -75,6 +76,19 @@ def _refuse_links_and_pipes(url: str, folder: Path) -> None:
                 _refuse_links_and_pipes(url, Path(entry.path))
             elif not entry.is_file() and os.path.lexists(entry.path):
                 raise StoreError(f"{url}: {entry.path} is not a regular file; restore it from a copy of the store")
+
+
+def check_writable(url: str) -> None:
+    """Raise StoreError if a store can't be written, before anything is rendered for it."""
+    check_conditional_put(url)
+    for name in () if is_remote(url) else ("_versions", "_transactions", "data"):
+        folder = Path(url) / name
+        try:
+            folder.mkdir(exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise StoreError(f"{url}: can't be written: {folder}: {error.strerror or error}") from error
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.geometry.sampling_plan import glass_share
 from diorama.render.uses.items.image_views import extent_of
 from diorama.render.uses.rerender.pin_layout import pin_layout
-from diorama.scene_specs.errors import CompileError, ContrastError, SpecError
+from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError
 from diorama.scene_specs.language.json_diff import differences
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.model.scene import Change, Scene, SceneContrast, SceneFrame, Settings
@@ -33,6 +33,7 @@ from diorama.scene_specs.tasks.contrast import Edit, edits
 from diorama.scene_specs.tasks.questions.view import CONTACT, vertical
 
 Answers = Literal["flip", "stay", "any"]
+Direction = Literal["add", "remove", "any"]
 # Edits to try per Scene.
 _TRIES = 2000
 # Of these changes, a chain changes the same objects in each step.
@@ -47,6 +48,7 @@ class ContrastOptions:
         change: the factor.
         members: number of Scenes per chain, 2 for pairs.
         answers: what the benchmark's answers must do.
+        direction: whether a change of `count` must add or remove an object.
         asset_roots: folders of .blend materials and meshes.
     """
 
@@ -54,6 +56,7 @@ class ContrastOptions:
     members: int = 2
     answers: Answers = "flip"
     asset_roots: Sequence[Path] = ()
+    direction: Direction = "any"
 
 
 @dataclass
@@ -76,11 +79,13 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
 
     Raises:
         ContrastError: no edit fits; names the most frequent reasons.
-        UsageError: not everything can be fixed.
+        UsageError: not everything can be fixed, or a direction for something else than `count`.
         CompileError: no layout is found for the spec.
     """
     if isinstance(spec, Scene):
         raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")
+    if options.direction != "any" and options.change != "count":
+        raise UsageError(f"--direction is for --change count; found --change {options.change}")
     try:
         TypeAdapter(EpisodeId).validate_python(f"{spec.id}+{options.change}-{options.members - 1}")
     except ValidationError:
@@ -99,7 +104,8 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     name = benchmark_of(spec.task)
     make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or _true_edits
     for _ in range(1, options.members):
-        _add_first_edit(chain, islice(make(chain.data, options.change, rng), _TRIES), settings, options)
+        candidates = (edit for edit in make(chain.data, options.change, rng) if _has_direction(edit, options))
+        _add_first_edit(chain, islice(candidates, _TRIES), settings, options)
     return _finish_scenes(chain, options)
 
 
@@ -159,6 +165,10 @@ def _add_first_edit(chain: _Chain, candidates: Iterator[Edit], settings: Setting
     reasons = "; ".join(f"{text} ({count})" for text, count in chain.problems.most_common(3))
     reasons = reasons or f"nothing in it has a {options.change} to change"
     raise ContrastError(f"episode {chain.scenes[0].id}: no contrast of its {options.change}: {reasons}")
+
+
+def _has_direction(edit: Edit, options: ContrastOptions) -> bool:
+    return options.direction == "any" or (edit.after > edit.before) == (options.direction == "add")
 
 
 def _why_unfit(chain: _Chain, edit: Edit, options: ContrastOptions) -> str:

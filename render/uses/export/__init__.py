@@ -9,7 +9,8 @@ Optionally, it has
     QUESTIONS = True     it takes `--questions`
     croissant_parts(out) for `--about`: the files and record sets of an export (croissant.py), and
                          values for the head of README.md (diorama.render.uses.export.hub), such as which files are data
-    write_tables(out, written)      for `--about`, before that: writes files that only a published folder has
+    write_tables(out, written,      for `--about`, before that: writes files that only a published folder has; with
+                 update=False)      update=True, for other exports, only if such files are there
 
 A package may register the function alone, which then takes `--shard-size`.
 """
@@ -44,7 +45,7 @@ class Format:
     sharded: bool
     questions: bool
     croissant_parts: Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]] | None
-    write_tables: Callable[[Path, Any], None]
+    write_tables: Callable[..., None]
 
 
 def format_of(name: str) -> Format:
@@ -68,5 +69,5 @@ def format_of(name: str) -> Format:
         sharded=getattr(loaded, "SHARDED", bool(registered.attribute)),
         questions=getattr(loaded, "QUESTIONS", False),
         croissant_parts=getattr(loaded, "croissant_parts", None),
-        write_tables=getattr(loaded, "write_tables", lambda *_: None),
+        write_tables=getattr(loaded, "write_tables", lambda *_, **__: None),
     )

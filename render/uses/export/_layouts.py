@@ -8,14 +8,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from diorama.render.store.episode_store import IDENTITY_COLUMNS
+from diorama.render.store.episode_store import IDENTITY_COLUMNS, KEY, EpisodeReader, ids_filter
 from diorama.render.store.selection import chosen_ids
-from diorama.render.uses.export.protocol import Export, reported, write_records
+from diorama.render.uses.export.protocol import Export, NestedIdError, reported, write_records
 from diorama.render.uses.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
 from diorama.scene_specs.errors import StoreError
 from diorama.scene_specs.model.record import EpisodeRecord
@@ -23,6 +23,18 @@ from diorama.scene_specs.tasks.exporting.layouts import EpisodeFolders, Identity
 
 # Episodes that a process writes at once.
 _PART = 128
+
+
+def check_nested_id(store: EpisodeReader, episode_id: str, chosen: Container[str], suffixes: Sequence[str]) -> None:
+    """Raise NestedIdError if the folder of an episode is a file of another one, such as `a/b/frame-0.png`."""
+    parts = episode_id.split("/")
+    for count in range(1, len(parts)):
+        stem, _, suffix = parts[count].rpartition(".")
+        other = "/".join(parts[:count])
+        if suffix in suffixes and other in chosen:
+            (row,) = store.scan([KEY, "image_names"], ids_filter([other]))
+            if stem in (*(row["image_names"] or ()), "episode"):
+                raise NestedIdError(f"its id is the name of a file of episode {other}; export the two into two folders")
 
 
 class FolderExport(Export):
@@ -51,6 +63,8 @@ class FolderExport(Export):
         self.write_parts(parts, [*map(len, parts)], FolderExport._write_all)
 
     def _is_missing(self, episode_id: str) -> bool:
+        if self.layout.clear:
+            check_nested_id(self.store, episode_id, self._identities, ("png", "json", "npz"))
         folder = below(self.out, self.layout.folder_of(episode_id))
         owner = self._owners.setdefault(folder, episode_id)
         if owner != episode_id:
@@ -115,17 +129,20 @@ class ImageExport(Export):
         self.is_new = not self.out.exists()
         self.lists = lists(self)
         self._new: set[str] = set()
+        self._ids: set[str] = set()
 
     def run(self) -> None:
         """Write images and lists."""
         with self.lists.stack:
             episode_ids = chosen_ids(self.store, self.options)
+            self._ids = {*episode_ids}
             write_records(self.store, episode_ids, self._write, self.out, self.report, self.progress)
             # If an image differs, the lists of an earlier export stay: new ones would lack that episode.
             if not self.report.differing:
                 self._save_lists()
 
     def _write(self, record: EpisodeRecord) -> bool:
+        check_nested_id(self.store, record.episode_id, self._ids, ("png",))
         images = self.lists.write(record)
         self.written.check(*self.lists.names())
         if not self.lists.shares_images:
@@ -139,5 +156,7 @@ class ImageExport(Export):
             for name, stream in self.lists.streams.items():
                 with self.written.replacing(name) as path:
                     stream.save(path)
+            if self.lists.pattern:
+                self.report.differing += self.written.remove_stale(self.lists.pattern, [*self.lists.names()])
         except OSError as error:
             raise StoreError(f"writing the lists below {self.out} failed: {error}") from error

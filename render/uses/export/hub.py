@@ -9,15 +9,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 import pyarrow as pa
 from pydantic import BaseModel
 
+from diorama.render.uses.items.image_views import extent_of
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.model.record import CameraAnnotation, ObjectAnnotation, PointerAnnotation
-from diorama.scene_specs.rotation import Vec
+from diorama.scene_specs.model.record import (
+    CameraAnnotation,
+    EpisodeRecord,
+    ImageRecord,
+    ObjectAnnotation,
+    PointerAnnotation,
+)
+from diorama.scene_specs.rotation import Vec, rounded
 from diorama.scene_specs.tasks.items import Item, item_id
 
 _SIMPLE = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
@@ -55,22 +63,53 @@ class _Question(BaseModel):
 
 
 _DIRECTIONS = pa.struct([(name, arrow_type(Vec)) for name in ("left", "right", "front", "behind", "above", "below")])
+_OBJECT_TYPE = pa.struct([*arrow_type(ObjectAnnotation), ("extent", arrow_type(Vec))])
 # Of `typed_truth`.
 IMAGE_TYPE = pa.struct([
     *((name, pa.string()) for name in ("name", "frame", "view")), ("width", pa.int64()), ("height", pa.int64()),
     ("utterance", pa.string()), ("camera", arrow_type(CameraAnnotation)), ("directions", _DIRECTIONS),
-    ("relations", arrow_type(list[_Relation])), ("objects", arrow_type(list[ObjectAnnotation])),
+    ("relations", arrow_type(list[_Relation])), ("objects", pa.list_(_OBJECT_TYPE)),
     ("pointer", arrow_type(PointerAnnotation)),
 ])  # fmt: skip
 # Of `question_rows`.
 QUESTIONS_TYPE = arrow_type(list[_Question])
 
 
+def object_extents(record: EpisodeRecord) -> dict[tuple[str, str], list[float] | None]:
+    """(frame, name) -> width, depth and height of an object in the world; None if its model is not on this machine."""
+    found = {}
+    for frame in record.scene.frames:
+        for item in frame.objects:
+            sides = [rounded(high - low) for low, high in extent_of(item)]
+            found[frame.name, item.name] = sides if all(map(isfinite, sides)) else None
+    return found
+
+
+def annotation_data(image: ImageRecord, extents: Mapping[tuple[str, str], list[float] | None]) -> dict[str, Any]:
+    """The annotation of an image as JSON data, with the extent of each object."""
+    data = image.annotation.model_dump(mode="json")
+    for item in data["objects"]:
+        item["extent"] = extents.get((image.frame, item["name"]))
+    return data
+
+
+def episode_facts(record: EpisodeRecord) -> dict[str, Any]:
+    """Task and contrast of an episode as JSON data; None if it has none."""
+    contrast = record.scene.contrast
+    return {"task": record.scene.task, "contrast": contrast and contrast.model_dump(mode="json")}
+
+
+def episode_texts(record: EpisodeRecord) -> dict[str, str | None]:
+    """The same as texts: the keys of tasks differ."""
+    facts = episode_facts(record).items()
+    return {name: None if value is None else json.dumps(value, ensure_ascii=False) for name, value in facts}
+
+
 def typed_truth(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The truth of an image, as IMAGE_TYPE has it: no key is the name of an object.
 
     Args:
-        facts: name, frame, view, width, height, utterance and the FrameAnnotation of an image.
+        facts: name, frame, view, width, height, utterance and `annotation_data` of an image.
     """
     listed = [
         {"relation": relation, "of": name, "objects": others}

@@ -38,6 +38,10 @@ class ExportOptions(Selection):
     shard_size: int | None = None
 
 
+class NestedIdError(DioramaError):
+    """The id of an episode is the name of a file of another one. New specs can't have such ids."""
+
+
 @dataclass
 class ExportReport:
     """What an export did.
@@ -48,6 +52,7 @@ class ExportReport:
         damaged: one line each.
         differing: one line each.
         failed: one line each.
+        nested: one line each; see NestedIdError.
         removed: number of files of an earlier export.
         missing: what about.toml should still say, and which of its files are older than the data.
     """
@@ -58,6 +63,7 @@ class ExportReport:
     damaged: list[str] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    nested: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def add(self, part: ExportReport) -> None:
@@ -67,14 +73,15 @@ class ExportReport:
 
     def error(self) -> DioramaError | None:
         """The error that the command ends with, if any; all other episodes were exported."""
-        broken = self.damaged + self.failed
+        broken = self.damaged + self.failed + self.nested
         texts = [listed("not exported", broken)] if broken else []
         if self.differing:
             advice = "pass --overwrite to replace files that differ, or another --out folder"
             texts.append(f"{listed('not exported', self.differing)}\n{advice}")
         if not texts:
             return None
-        return (StoreError if broken else ConflictError)("\n".join(texts))
+        kind = StoreError if self.damaged or self.failed else ConflictError if self.differing else NestedIdError
+        return kind("\n".join(texts))
 
 
 class Exporter(Protocol):
@@ -188,6 +195,8 @@ def reported(episode_id: str, out: Path, report: ExportReport, task: Mapping[str
         yield
     except FileConflictError as error:
         report.differing.append(f"{label}: {error}")
+    except NestedIdError as error:
+        report.nested.append(f"{label}: {error}")
     except UsageError:
         raise
     except (DioramaError, ValueError) as error:

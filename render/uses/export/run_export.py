@@ -13,6 +13,8 @@ from diorama.render.uses.export import format_of
 from diorama.render.uses.export.about import read_about
 from diorama.render.uses.export.protocol import ExportOptions, ExportReport
 from diorama.render.uses.export.publish import check_folder, is_published, publish
+from diorama.render.uses.io.atomic_output import output_lock
+from diorama.render.uses.io.written_files import WrittenFiles
 from diorama.scene_specs.errors import UsageError
 
 
@@ -73,5 +75,7 @@ def run_export(
         if described is not None and report.error() is None:
             report.missing += publish(store, name, out, options, described)
         elif described is None and (report.exported or report.removed) and is_published(out):
+            with output_lock(out):
+                form.write_tables(out, WrittenFiles(out, store, options.overwrite), update=True)
             report.missing.append(f"{out}: README.md and the other files of --about are kept; update them with --about")
         return report

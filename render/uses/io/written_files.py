@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property
 from heapq import nsmallest
@@ -137,10 +137,30 @@ class WrittenFiles:
         if self._lists.pop(name, None):
             self.save()
 
-    def remove(self, name: str) -> None:
-        """Delete a file of an earlier export, and report it; see `drop`."""
-        self.drop(name)
-        _log.warning("%s removed: it comes from an earlier export with other episodes", self.out / name)
+    def remove_stale(self, pattern: str, kept: Iterable[str]) -> list[str]:
+        """Delete and report the lists of an earlier export that this one does not have.
+
+        Args:
+            pattern: of `Path.glob`, relative to the folder.
+            kept: names of this export.
+
+        Returns:
+            A line for each file that no export of this store wrote, or that was changed since; these stay.
+        """
+        others = []
+        for path in sorted(self.out.glob(pattern)):
+            name = path.relative_to(self.out).as_posix()
+            if name in kept:
+                continue
+            written = self._lists.get(name)
+            # Not what the folder's record does not know, even with --overwrite: nothing takes its place.
+            own = written is not None and _digest_of(below(self.out, name)) in written.sha256
+            if written and own and (self._overwrite or self._is_same(written.store)):
+                self.drop(name)
+                _log.warning("%s removed: it comes from an earlier export with other episodes", path)
+            else:
+                others.append(f"{path} was not written by Diorama for this store, or was changed since; move it away")
+        return others
 
     def sha256(self, name: str) -> str:
         """The hash of a file that was written."""

@@ -73,7 +73,7 @@ class BlendSaver:
         try:
             with report_write_errors(str(path)):
                 part.mkdir(parents=True, exist_ok=True)
-                self._renderer.save_blend(part / path.name, frame)
+                self._renderer.save_blend(part / path.name, scene, frame, view)
                 (part / path.name).replace(path)
         finally:
             shutil.rmtree(part, ignore_errors=True)

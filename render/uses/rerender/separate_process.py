@@ -52,7 +52,7 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     child = context.Process(target=_send_result, args=sent, daemon=True)
     paths = list(sys.path)
     try:
-        sys.path[:] = _without_blender(paths)
+        sys.path[:] = paths_without_blender(paths)
         child.start()
     finally:
         sys.path[:] = paths
@@ -74,7 +74,7 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     return result
 
 
-def _without_blender(paths: list[str]) -> list[str]:
+def paths_without_blender(paths: list[str]) -> list[str]:
     """Leave out the folders that `import bpy` adds: a process that took them over would not find Blender."""
     file = getattr(sys.modules.get("bpy"), "__file__", None)
     if file is None:

@@ -15,6 +15,7 @@ import numpy as np
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.forms import Form, form_of
 from diorama.render.uses.rerender.pin_layout import pin_layout
+from diorama.scene_specs.asset_roots import in_asset_roots
 from diorama.scene_specs.errors import CompileError, SpecError, UsageError
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, Settings
@@ -48,6 +49,7 @@ class Settled:
     steps: int
 
 
+@in_asset_roots
 def settle(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> EpisodeSpec:
     """Return a spec with the resting poses of the objects that drop, and with all that the compiler decided as numbers.
 

@@ -29,7 +29,7 @@ from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.stage import StageError, load_stage
 from diorama.scene_specs.reading.source import Item
 from diorama.scene_specs.shapes.shapenet import library
-from diorama.scene_specs.tasks.benchmark import verifier_of
+from diorama.scene_specs.tasks.benchmark import benchmark_of, verifier_of
 
 log = logging.getLogger(__name__)
 # Deviation from the box of a shape, and of a normal from its length.
@@ -44,11 +44,13 @@ class Verification:
         diagnostics: what is wrong.
         episodes: number of episodes without a diagnostic.
         unverified: how many of these have no verifier.
+        missing: names of their benchmarks that are not installed.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     episodes: int = 0
     unverified: int = 0
+    missing: set[str] = field(default_factory=set)
 
     def add(self, task: Any, episode: str, method: str, data: Any, files: Mapping[str, Path], **location: Any) -> None:
         """Verify one episode.
@@ -83,6 +85,8 @@ class Verification:
             return
         self.episodes += 1
         self.unverified += verifier is None
+        if task and "benchmark" in task and verifier is None and benchmark_of(task) is None:
+            self.missing.add(str(task["benchmark"]))
 
 
 def verify_files(items: Iterable[Item], files: Mapping[str, Path] = MappingProxyType({})) -> Verification:

@@ -26,6 +26,7 @@ _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL
 class Lists(ImageLists):
     """Numbers the scenes of each split from 0."""
 
+    pattern = "scenes/CLEVR_*_scenes.json"
     _created = ""
 
     def write(self, record: EpisodeRecord) -> Images:

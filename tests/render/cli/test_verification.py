@@ -26,7 +26,7 @@ def test_clevr_episodes_have_nothing_to_verify(tmp_path: Path) -> None:
     file = tmp_path / "clevr.jsonl"
     assert run("clevr", "--count", 3, "--out", file).exit_code == 0
     done = run("check", "--prove", file)
-    assert (done.exit_code, done.stdout.split(" (")[0]) == (0, "3 episodes, no errors")
+    assert (done.exit_code, done.stdout.split(" (")[0]) == (1, "3 episodes, no errors")
     assert "(3 unverified" in done.stdout
     data = json.loads(run("check", "--prove", "--json", file).stdout)
     assert data == {"episodes": 3, "unverified": 3, "faults": []}
@@ -39,13 +39,16 @@ def test_episodes_of_no_or_another_benchmark_have_nothing_to_verify(tmp_path: Pa
     file.write_text(json.dumps(episode() if task is None else episode(task=task)))
     data = json.loads(run("check", "--prove", "--json", file).stdout)
     assert data == {"episodes": 1, "unverified": 1, "faults": []}
+    done = run("check", "--prove", file)
+    assert done.exit_code == 1
+    assert ("1 unverified: not installed: mine)" in done.stdout) == (task == {"benchmark": "mine", "answer": "a"})
 
 
 def test_a_store_of_no_benchmark_has_nothing_to_verify(tmp_path: Path) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([rendered("demo/0"), rendered("demo/1")])
     done = run("check", "--prove", "--json", "--store", store.url)
-    assert (done.exit_code, json.loads(done.stdout)) == (0, {"episodes": 2, "unverified": 2, "faults": []})
+    assert (done.exit_code, json.loads(done.stdout)) == (1, {"episodes": 2, "unverified": 2, "faults": []})
 
 
 def test_imported_mewl_episodes_are_verified(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from diorama.render.run.commit import Committer
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker import Done
 from diorama.render.store.episode_store import PutResult
+from diorama.render.store.lance.errors import translate_errors
 from diorama.scene_specs.errors import StoreError
 
 # Never waited for where all is well.
@@ -42,6 +43,23 @@ def test_an_error_after_a_commit_comes_to_the_run(committer: Committer) -> None:
     committer.add(second)
     with pytest.raises(RuntimeError, match="planted"):
         committer.finish(BOUND)
+
+
+def test_an_error_that_does_not_go_away_is_not_retried() -> None:
+    class Denied(Breaking):
+        tries = 0
+
+        def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
+            self.tries += 1
+            with translate_errors("s.lance", "committing"):
+                raise OSError("LanceError(IO): Generic LocalFileSystem error: Permission denied (os error 13)")
+
+    store: Any = Denied()
+    denied = Committer(store, RunOptions(commit_every=1, store_wait=300.0, mix_series=True))
+    denied.add(Done("a", b"", 1))
+    with pytest.raises(StoreError, match="Permission denied"):
+        denied.finish(BOUND)
+    assert store.tries == 1
 
 
 def test_a_thread_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

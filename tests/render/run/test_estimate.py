@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Estimator, Work, remember
 from diorama.render.run.run_batch import predict
+from diorama.render.store.rows import encode
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.shapes.shapenet.loading import cache_folder
@@ -118,6 +123,21 @@ def test_cost_follows_images_pixels_samples_and_glass() -> None:
     assert Work.of(scene, scene.settings) == one
 
 
+def test_the_size_of_an_estimate_is_that_of_the_stored_row() -> None:
+    """Small images with passes and many objects were estimated at a thirtieth."""
+    frame: dict[str, Any] = {"objects": [{"shape": "cube"}] * 3}
+    crowd: dict[str, Any] = {"random_objects": {"count": 10, "sizes": ["small"]}}
+    sizes = []
+    for data in (frame, crowd, {**frame, "passes": ["depth", "normal", "position"]}):
+        one = EpisodeSpec.model_validate({"version": 1, "id": "a", "seed": 1, "frames": [data]})
+        settings = settings_for("draft", 96, 72)
+        record = make_record(FakeRenderer(), one, render_key_of(one, settings, "fake"), settings)
+        sizes.append((len(encode(record)), Work.of(one, settings).expected_bytes))
+    assert all(0.4 < size / expected < 2.5 for size, expected in sizes[:2])
+    # Arrays of the fake renderer have no noise.
+    assert sizes[2][0] < sizes[2][1] and sizes[2][1] > 4 * sizes[0][1]
+
+
 def test_a_flat_image_costs_about_a_tenth() -> None:
     frame = {"objects": [{"shape": "circle", "color": "red"}]}
     flat = EpisodeSpec.model_validate({"version": 1, "id": "a", "seed": 1, "stage": "flat", "frames": [frame]})
@@ -128,10 +148,10 @@ def test_a_flat_image_costs_about_a_tenth() -> None:
 
 def test_runs_teach_the_speed_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "cache"))
-    work = Work(10, 1.0, cost=30.0)
+    work = Work(10, 1.0, cost=30.0, expected_bytes=4000.0)
     guess = predict(work, 2, "cycles cpu here")
     assert not guess["measured"] and guess["seconds"] == pytest.approx(19.0)
-    remember(Work(5, 0.5, cost=10.0, seconds=20.0, bytes=1000.0), "cycles cpu here")
+    remember(Work(5, 0.5, cost=10.0, seconds=20.0, bytes=1000.0, expected_bytes=2000.0), "cycles cpu here")
     known = predict(work, 2, "cycles cpu here")
     assert known == {"seconds": 34.0, "bytes": 2000, "measured": True}
     assert not predict(work, 2, "fake cpu here")["measured"]
@@ -139,7 +159,7 @@ def test_runs_teach_the_speed_of_the_machine(tmp_path: Path, monkeypatch: pytest
     assert predict(work, 2, "cycles cpu here") == known, "a run of a few images tells nothing"
     assert predict(Work(), 2, "cycles cpu here")["seconds"] == 0.0
     for _ in range(3):
-        remember(Work(5, 0.5, cost=1e4, seconds=1e4, bytes=1000.0), "cycles cpu here")
+        remember(Work(5, 0.5, cost=1e4, seconds=1e4, bytes=1000.0, expected_bytes=2000.0), "cycles cpu here")
     assert predict(work, 2, "cycles cpu here")["seconds"] == pytest.approx(19.0, abs=0.3)
     for text in ("{", '{"cycles cpu here": {"cost": NaN}}', '{"cycles cpu here": 3}'):
         (cache_folder() / "speed.json").write_text(text)

@@ -137,8 +137,8 @@ def test_the_features_for_hugging_face_name_every_column() -> None:
     schema: pa.Schema = episode_schema()
     features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
     assert list(features) == schema.names
-    assert features["images"] == {"_type": "List", "feature": {"_type": "Image"}}
-    assert features["objects"]["feature"]["bbox"] == {"_type": "List", "feature": {"_type": "Value", "dtype": "int32"}}
+    assert features["images"] == {"_type": "Sequence", "feature": {"_type": "Image"}}
+    assert features["objects"][0]["bbox"] == {"_type": "Sequence", "feature": {"_type": "Value", "dtype": "int32"}}
 
 
 def test_a_png_that_ends_in_its_header_is_damage_of_one_episode() -> None:

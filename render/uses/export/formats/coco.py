@@ -5,9 +5,9 @@
 
 Boxes are [x, y, width, height], masks compressed run lengths, `area` the number of visible pixels. In addition to
 COCO's fields an annotation has amodal_bbox (the whole object, inside the image), visible_fraction, truncated, name,
-color, material, size, location, rotation_deg; an image has episode_id, name, frame, view, utterance and camera
-(diorama.scene_specs.model.record.CameraAnnotation). An object without visible pixels has no annotation. Episodes
-without a split are in `instances_unsplit.json`.
+color, material, size, location, rotation_deg, extent (width, depth and height in the world); an image has episode_id,
+name, frame, view, utterance, camera (diorama.scene_specs.model.record.CameraAnnotation), task and contrast. An object
+without visible pixels has no annotation. Episodes without a split are in `instances_unsplit.json`.
 
 Amodal masks, if the spec requested the pass `amodal`, are in `amodal_segm`, beside the visible mask in `segmentation`,
 where all readers of COCO expect it. COCOA's files have them the other way around: `segmentation` is the amodal mask and
@@ -20,7 +20,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from diorama.render.store.episode_store import KEY
 from diorama.render.uses.export._layouts import ImageExport
+from diorama.render.uses.export.hub import episode_facts, object_extents
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.model.record import EpisodeRecord, ObjectAnnotation
 from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, Written, image_path, split_of
@@ -33,44 +35,55 @@ _OTHERS = (
 
 
 class Lists(ImageLists):
-    """Numbers images and annotations from 1, in the order of episode ids."""
+    """Numbers images and annotations from 1, in the order of episode ids.
 
-    _images = _annotations = 0
+    Numbers, also of categories, are those of the store, not of the chosen episodes: other exports have the same.
+    """
+
+    pattern = "annotations/instances_*.json"
     export: ImageExport
 
     @cached_property
-    def _category_numbers(self) -> dict[str, int]:
-        """Kind of shape -> number, in alphabetical order.
-
-        Of the store, not of the chosen episodes: other exports have the same numbers.
-        """
+    def _numbers(self) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
+        """Kind of shape -> number, in alphabetical order; and episode -> images and annotations before it."""
         shapes: set[str] = set()
-        for row in self.export.store.scan(["objects"], batch_size=256):
-            shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
-        return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
+        counts = {}
+        for row in self.export.store.scan([KEY, "image_names", "objects"], batch_size=256):
+            items = row["objects"] or ()
+            shapes.update(kind_of(item["shape"]) for item in items)
+            counts[row[KEY]] = len(row["image_names"] or ()), sum(item["bbox"] is not None for item in items)
+        first, images, annotations = {}, 0, 0
+        for key in sorted(counts):
+            first[key] = images, annotations
+            images, annotations = images + counts[key][0], annotations + counts[key][1]
+        return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}, first
 
     def write(self, record: EpisodeRecord) -> Images:
         split = split_of(record.scene.split)
         shapes = {kind_of(item.shape) for image in record.images for item in image.annotation.objects}
-        if not shapes <= self._category_numbers.keys():
+        categories, first = self._numbers
+        if not shapes <= categories.keys():
             raise ValueError("its column `objects` does not match the episode; run `render-store verify` for details")
         paths = [image_path(record.episode_id, image.name) for image in record.images]
         stream = self.stream(f"annotations/instances_{split}.json", ["images", "annotations", "categories"])
         info = {"description": "rendered by Diorama", "version": "1", "split": split}
         stream.facts.update(info=info, licenses=[])
+        extents = object_extents(record)
+        image_id, annotation_id = first[record.episode_id]
         for path, facts, image in zip(paths, _image_facts(record), record.images, strict=True):
-            self._images += 1
-            stream.add("images", {"id": self._images, "file_name": path, **facts})
+            image_id += 1
+            stream.add("images", {"id": image_id, "file_name": path, **facts})
             for item in image.annotation.objects:
                 if item.bbox is not None:
-                    self._annotations += 1
-                    ids = {"id": self._annotations, "image_id": self._images}
-                    stream.add("annotations", {**ids, **self._annotation_data(item)})
+                    annotation_id += 1
+                    ids = {"id": annotation_id, "image_id": image_id}
+                    extent = {"extent": extents.get((image.frame, item.name))}
+                    stream.add("annotations", {**ids, **self._annotation_data(item), **extent})
         return [(f"images/{path}", image.png) for path, image in zip(paths, record.images, strict=True)]
 
     def _annotation_data(self, item: ObjectAnnotation) -> dict[str, Any]:
         return {
-            "category_id": self._category_numbers[kind_of(item.shape)],
+            "category_id": self._numbers[0][kind_of(item.shape)],
             "bbox": item.bbox,
             "area": item.visible_pixels,
             "segmentation": {"size": item.rle.size, "counts": item.rle.counts},
@@ -81,7 +94,7 @@ class Lists(ImageLists):
 
     def finish(self, written: Written) -> None:
         for stream in self.streams.values():
-            for shape, number in self._category_numbers.items():
+            for shape, number in self._numbers[0].items():
                 stream.add("categories", {"id": number, "name": shape, "supercategory": "object"})
 
 
@@ -96,4 +109,5 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
             "view": image.view,
             "utterance": utterance,
             "camera": image.annotation.camera.model_dump(mode="json"),
+            **episode_facts(record),
         }

@@ -6,7 +6,7 @@
                        <image name>.npz    optional passes, if the spec requested them: depth, normal, coverage
                        episode.json        spec and job, Scene, task, provenance, digest, and the names of the files
           metadata-<split>.parquet             with --about, for datasets.load_dataset("<out>"): a row per image with
-                                               file_name, episode_id, task (JSON) and its annotation
+                                               file_name, episode_id, task and contrast (JSON) and its annotation
                                                (diorama.render.uses.export.hub.IMAGE_TYPE)
 
 An episode's folder gets its name once it is complete. Ids may be nested (`a` and `a/b`): if the folder already exists,
@@ -26,8 +26,16 @@ import pyarrow.parquet as pq
 
 from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.render.uses.export.croissant import Node, field, file_set, objects_field, record_set, source
-from diorama.render.uses.export.hub import IMAGE_TYPE, check_hub_splits, data_files, typed_truth
+from diorama.render.uses.export.hub import (
+    IMAGE_TYPE,
+    annotation_data,
+    check_hub_splits,
+    data_files,
+    object_extents,
+    typed_truth,
+)
 from diorama.render.uses.io.written_files import WrittenFiles
+from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
@@ -35,7 +43,7 @@ from diorama.scene_specs.tasks.exporting.layouts import ID, IMAGE_NAME, EpisodeF
 _EPISODE = "episode.json"
 _TABLE = "metadata-"
 _GROUP = 256
-_ROW = pa.schema([*((name, pa.string()) for name in ("file_name", "episode_id", "task")), *IMAGE_TYPE])
+_ROW = pa.schema([*((name, pa.string()) for name in ("file_name", "episode_id", "task", "contrast")), *IMAGE_TYPE])
 
 
 def _folder_of(episode_id: str) -> Path:
@@ -64,6 +72,7 @@ def _remove_files(folder: Path, files: Mapping[str, bytes]) -> None:
 def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
     """Name -> content. Raises ValueError for image names that can't be file names."""
     files: dict[str, bytes] = {}
+    extents = object_extents(record)
     for image in record.images:
         if not IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
             raise ValueError(f"the image name {image.name!r} can't be a file name")
@@ -71,7 +80,7 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
             raise ValueError(f"two images have the name {image.name!r}")
         files[f"{image.name}.png"] = image.png
         facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-        files[f"{image.name}.json"] = indented_json({**facts, **image.annotation.model_dump(mode="json")})
+        files[f"{image.name}.json"] = indented_json({**facts, **annotation_data(image, extents)})
         if image.extra is not None:
             files[f"{image.name}.npz"] = image.extra
     names = [*files, "episode.json"]
@@ -90,17 +99,19 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
     return files
 
 
-def write_tables(out: Path, written: WrittenFiles) -> None:
+def write_tables(out: Path, written: WrittenFiles, update: bool = False) -> None:
     """List all episodes of a folder in `metadata-<split>.parquet`; see diorama.render.uses.export."""
+    if update and not any(out.glob(f"{_TABLE}*.parquet")):
+        return
     splits: dict[str, list[Path]] = {}
     for path in sorted(out.rglob(_EPISODE)):
         split = json.loads(path.read_bytes())["scene"]["split"]
         splits.setdefault(split_of(split), []).append(path.parent)
     check_hub_splits(splits)
-    for path in out.glob(f"{_TABLE}*.parquet"):
-        if _split_of_table(path) not in splits:
-            # Its rows name images that are now in another split, or gone.
-            written.remove(path.name)
+    # The rows of others name images that are now in another split, or gone.
+    others = written.remove_stale(f"{_TABLE}*.parquet", [f"{_TABLE}{split}.parquet" for split in splits])
+    if others:
+        raise ConflictError("\n".join(others))
     for split, folders in splits.items():
         with written.replacing(f"{_TABLE}{split}.parquet") as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
             for start in range(0, len(folders), _GROUP):
@@ -112,11 +123,12 @@ def _read_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
     """A row for each image of an episode."""
     episode = json.loads((folder / _EPISODE).read_bytes())
     said = {frame["name"]: frame["utterance"] for frame in episode["scene"]["frames"]}
-    task = None if episode["task"] is None else json.dumps(episode["task"], ensure_ascii=False)
+    values = {"task": episode["task"], "contrast": episode["scene"].get("contrast")}
+    texts = {key: None if value is None else json.dumps(value, ensure_ascii=False) for key, value in values.items()}
     for name in episode["images"]:
         facts = json.loads((folder / f"{name}.json").read_bytes())
         path = (folder / f"{name}.png").relative_to(out).as_posix()
-        named = {"file_name": path, "episode_id": episode["id"], "task": task}
+        named = {"file_name": path, "episode_id": episode["id"], **texts}
         yield {**named, **typed_truth({**facts, "utterance": said.get(facts["frame"])})}
 
 

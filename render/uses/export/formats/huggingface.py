@@ -1,6 +1,7 @@
 """`--format huggingface`: Parquet files with Image features and a dataset card, ready to upload.
 
-    <out>/data/<split>-00000-of-00012.parquet    one row per episode, the columns of the store
+    <out>/data/<split>-00000-of-00012.parquet    one row per episode: the columns of the store, the complete task and
+                                                 the contrast as JSON (`task_data`, `contrast`), the `extent` of objects
           README.md                              the card: splits, columns, statistics
 
 With `--questions N`, each row also has `questions`, a list (diorama.render.uses.export.hub.QUESTIONS_TYPE).
@@ -23,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from diorama.render.store.columns import COMPLETE_VERSION, episode_schema, feature_of
+from diorama.render.store.columns import COMPLETE_VERSION, OBJECT_TYPE, episode_schema, feature_of
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
@@ -38,7 +39,15 @@ from diorama.render.uses.export.croissant import (
     record_set,
     source,
 )
-from diorama.render.uses.export.hub import QUESTIONS_TYPE, cell, data_files, hub_split, size_category
+from diorama.render.uses.export.hub import (
+    QUESTIONS_TYPE,
+    cell,
+    data_files,
+    episode_texts,
+    hub_split,
+    object_extents,
+    size_category,
+)
 from diorama.render.uses.export.protocol import ExportOptions
 from diorama.render.uses.io.written_files import WrittenShard
 from diorama.scene_specs.files.tables import markdown_table
@@ -95,14 +104,15 @@ def _card_text(store: EpisodeReader, options: ExportOptions, files: Mapping[str,
 
 @cache
 def _parquet_schema(questions: bool) -> pa.Schema:
-    """Schema of the Parquet files: the columns of a store with all texts, and questions if any are asked."""
+    """Of the files: the columns of a store with all texts, and more (see the module)."""
     schema = episode_schema(COMPLETE_VERSION)
-    if not questions:
-        return schema
+    objects = pa.field("objects", pa.list_(pa.struct([*OBJECT_TYPE, ("extent", pa.list_(pa.float64()))])))
+    added = [pa.field("task_data", pa.string()), pa.field("contrast", pa.string())]
+    added += [pa.field("questions", QUESTIONS_TYPE)] if questions else []
     described = json.loads(schema.metadata[b"huggingface"])
-    described["info"]["features"]["questions"] = feature_of(QUESTIONS_TYPE)
-    metadata = {**schema.metadata, b"huggingface": json.dumps(described)}
-    return schema.append(pa.field("questions", QUESTIONS_TYPE)).with_metadata(metadata)
+    described["info"]["features"] |= {one.name: feature_of(one.type) for one in (objects, *added)}
+    fields = [objects if one.name == "objects" else one for one in schema]
+    return pa.schema([*fields, *added], metadata={**schema.metadata, b"huggingface": json.dumps(described)})
 
 
 def _count_figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[str]]:
@@ -131,6 +141,7 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     names = {
         "episode_id": "id of the episode", "benchmark": "benchmark", "task": "task of the benchmark",
         "split": "split, of the record set splits", "answer": "correct answer", "scene": "compiled Scene, JSON",
+        "task_data": "complete task, JSON", "contrast": "part in a pair or chain, JSON",
     }  # fmt: skip
     lists = {"image_names": "name of each image", "utterances": "text of each image", "options": "possible answers"}
     fields = [field(f"episodes/{name}", "sc:Text", text, **source(files, column=name)) for name, text in names.items()]
@@ -158,16 +169,18 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
 
 
 class _HuggingfaceExport(ShardExport):
-    version, episodes, side_names = 1, _EPISODES, ("README.md",)
+    version, episodes, side_names = 2, _EPISODES, ("README.md",)
 
     def name_of(self, split: str, number: int, count: int) -> str:
         return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
 
     def encode(self, record: EpisodeRecord, questions: list[dict[str, Any]]) -> pa.Table:
-        table = table_of([record], COMPLETE_VERSION)
-        if self.options.questions is None:
-            return table
-        return table.append_column("questions", pa.array([questions], QUESTIONS_TYPE)).cast(_parquet_schema(True))
+        (row,) = table_of([record], COMPLETE_VERSION).to_pylist()
+        texts, extents = episode_texts(record), object_extents(record)
+        for item in row["objects"]:
+            item["extent"] = extents.get((item["frame"], item["name"]))
+        row |= {"task_data": texts["task"], "contrast": texts["contrast"], "questions": questions}
+        return pa.Table.from_pylist([row], _parquet_schema(self.options.questions is not None))
 
     def write(self, path: Path, _shard: Shard, samples: Iterator[pa.Table]) -> int:
         count, schema = 0, _parquet_schema(self.options.questions is not None)

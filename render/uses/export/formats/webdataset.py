@@ -1,7 +1,7 @@
 """`--format webdataset`: tar shards with one sample per episode, as the webdataset library streams them.
 
-    <out>/<split>-<6 digits>.tar     <9 digits>.json    id, split, task (JSON); of each image name, utterance and
-                                                        annotation (IMAGE_TYPE in hub.py); questions
+    <out>/<split>-<6 digits>.tar     <9 digits>.json    id, split, task and contrast (JSON); of each image name,
+                                                        utterance, annotation (IMAGE_TYPE in hub.py); questions
                                      <9 digits>.0.png, <9 digits>.1.png, ...   the images, in the order of the JSON
                                      <9 digits>.0.npz   optional passes, if the spec requested them
           shardindex.json            shards with samples, bytes and SHA-256
@@ -26,14 +26,25 @@ import pyarrow as pa
 from diorama.render.store.selection import chosen_ids
 from diorama.render.uses.export._shards import Shard, ShardExport
 from diorama.render.uses.export.croissant import Node, field, file_object, file_set, record_set, source
-from diorama.render.uses.export.hub import IMAGE_TYPE, QUESTIONS_TYPE, data_files, features, head, typed_truth
+from diorama.render.uses.export.hub import (
+    IMAGE_TYPE,
+    QUESTIONS_TYPE,
+    annotation_data,
+    data_files,
+    episode_texts,
+    features,
+    head,
+    object_extents,
+    typed_truth,
+)
 from diorama.render.uses.io.written_files import WrittenShard
 from diorama.scene_specs.model.record import EpisodeRecord
 
 SHARDED = True
 QUESTIONS = True
 _INDEX = "shardindex.json"
-_TRUTH = pa.struct([*((name, pa.string()) for name in ("id", "split", "task")), ("images", pa.list_(IMAGE_TYPE))])
+_TEXTS = ("id", "split", "task", "contrast")
+_TRUTH = pa.struct([*((name, pa.string()) for name in _TEXTS), ("images", pa.list_(IMAGE_TYPE))])
 # About 400 MB with seven small images per episode.
 _EPISODES = 1000
 
@@ -46,13 +57,11 @@ def _add_to_archive(archive: tarfile.TarFile, name: str, content: bytes) -> None
 
 
 def _truth_data(record: EpisodeRecord) -> dict[str, Any]:
-    images = []
+    images, extents = [], object_extents(record)
     for image, utterance in zip(record.images, record.utterances(), strict=True):
         facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-        images.append(typed_truth({**facts, "utterance": utterance, **image.annotation.model_dump(mode="json")}))
-    # Tasks differ in their keys.
-    task = None if record.scene.task is None else json.dumps(record.scene.task, ensure_ascii=False)
-    return {"id": record.episode_id, "split": record.scene.split, "task": task, "images": images}
+        images.append(typed_truth({**facts, "utterance": utterance, **annotation_data(image, extents)}))
+    return {"id": record.episode_id, "split": record.scene.split, **episode_texts(record), "images": images}
 
 
 def _card_head(splits: Iterable[str], images: int, questions: bool) -> dict[str, Any]:
@@ -69,7 +78,7 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     shards = [file_object(out, path.name, "application/x-tar") for path in sorted(out.glob("*.tar"))]
     texts = file_set("json-files", "*.json", "application/json", shards)
     pictures = file_set("image-files", "*.png", "image/png", shards)
-    fields = {"episodes": ("json-files", "json", "sc:Text", "id, split, task; images with objects, boxes, masks"),
+    fields = {"episodes": ("json-files", "json", "sc:Text", "id, split, task, contrast; images with objects and masks"),
               "images": ("image-files", "image", "sc:ImageObject", "image; <sample>.<number>.png")}  # fmt: skip
     record_sets = [
         record_set(name, f"One record per {name[:-1]}.", [
@@ -84,7 +93,7 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
 
 
 class _WebdatasetExport(ShardExport):
-    version, episodes, side_names = 2, _EPISODES, (_INDEX, "README.md")
+    version, episodes, side_names = 3, _EPISODES, (_INDEX, "README.md")
 
     def name_of(self, split: str, number: int, _count: int) -> str:
         return f"{split}-{number:06d}.tar"

@@ -191,7 +191,7 @@ def test_a_saved_blend_has_the_objects_where_the_scene_has_them(renderer: Cycles
 
     scene = scene_of(TRIO)
     one(renderer, scene)
-    renderer.save_blend(tmp_path / "scene.blend", scene.frames[0])
+    renderer.save_blend(tmp_path / "scene.blend", scene, scene.frames[0], scene.frames[0].views[0])
     with bpy.data.libraries.load(str(tmp_path / "scene.blend")) as (there, _):
         names = set(there.objects)
     assert {"a", "b", "c", "Camera"} <= names

@@ -106,7 +106,7 @@ def test_what_is_kept_ends_with_the_renderer_a_saved_file_and_a_failure(
     renderer, (scene, *_) = _as_on_a_gpu(), _scenes()
     one(renderer, scene)
     assert renderer._scene.render.use_persistent_data
-    renderer.save_blend(tmp_path / "a.blend", scene.frames[0])
+    renderer.save_blend(tmp_path / "a.blend", scene, scene.frames[0], scene.frames[0].views[0])
     assert not renderer._scene.render.use_persistent_data
     one(renderer, scene)
     with monkeypatch.context() as patch, pytest.raises(RenderError):

@@ -93,13 +93,6 @@ def test_a_rectangle_shows_exactly_its_part_of_the_frame(renderer: Watched) -> N
         path.unlink()
 
 
-def test_what_is_saved_as_blend_is_denoised(renderer: Watched) -> None:
-    for denoise in (True, False):
-        one(renderer, sampled(scene_of(TRIO), object_samples=8, denoise=denoise))
-        cycles = renderer._scene.cycles
-        assert (cycles.use_denoising, cycles.samples) == (denoise, 4)
-
-
 def test_a_plain_background_stays_plain(renderer: Watched) -> None:
     spec = {
         "version": 1,

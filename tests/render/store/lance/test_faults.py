@@ -55,5 +55,17 @@ def test_a_disk_that_can_only_be_read(small_disk: Path) -> None:
     for change in (lambda: opened.put([rendered("demo/1")]), lambda: opened.delete(["demo/0"]), opened.compact):
         with pytest.raises(StoreError, match="Read-only file system"):
             change()
+    with pytest.raises(StoreError, match=r"can.t be written: .*Read-only file system"):
+        LanceStore.open_or_create(store.url)
     with pytest.raises(StoreError, match="creating a store failed"):
         LanceStore.create(str(small_disk / "other.lance"))
+
+
+def test_a_store_that_can_not_be_written_is_refused_when_a_run_opens_it(tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"))
+    store.put([rendered("demo/0")])
+    (tmp_path / "s.lance/_transactions").rename(tmp_path / "elsewhere")
+    (tmp_path / "s.lance/_transactions").touch()
+    with pytest.raises(StoreError, match=r"s\.lance: can't be written: .*_transactions: "):
+        LanceStore.open_or_create(store.url)
+    assert LanceStore.open(store.url).exists("demo/0")

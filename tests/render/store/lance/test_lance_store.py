@@ -282,9 +282,9 @@ def test_the_schema_describes_its_columns_to_datasets() -> None:
     features = json.loads(episode_schema().metadata[b"huggingface"])["info"]["features"]
     assert list(features) == episode_schema().names
     assert features["episode_id"] == {"dtype": "string", "_type": "Value"}
-    assert features["image_names"] == {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
-    assert features["images"] == {"feature": {"_type": "Image"}, "_type": "List"}
-    assert features["objects"]["feature"]["visible_fraction"] == {"dtype": "float64", "_type": "Value"}
+    assert features["image_names"] == {"feature": {"dtype": "string", "_type": "Value"}, "_type": "Sequence"}
+    assert features["images"] == {"feature": {"_type": "Image"}, "_type": "Sequence"}
+    assert features["objects"][0]["visible_fraction"] == {"dtype": "float64", "_type": "Value"}
 
 
 def test_what_is_at_an_address_is_told(store: LanceStore, tmp_path: Path) -> None:

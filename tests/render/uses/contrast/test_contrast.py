@@ -15,7 +15,7 @@ from diorama.render.geometry.sampling_plan import glass_share, samples_of
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.selection import pair_of_id
 from diorama.render.uses.contrast.contrast import ContrastOptions, contrast_scenes
-from diorama.scene_specs.errors import ContrastError, SpecError
+from diorama.scene_specs.errors import ContrastError, SpecError, UsageError
 from diorama.scene_specs.model.profiles import episode_settings, settings_for
 from diorama.scene_specs.model.scene import Change, Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
@@ -232,3 +232,17 @@ def test_changes_that_make_the_stored_truth_wrong_are_refused() -> None:
     spec = next(iter(diorama.generate("icca", contexts=1000)))
     with pytest.raises(ContrastError, match="the stored truth would be wrong"):
         scenes_of(dict(spec), change="color")
+
+
+@pytest.mark.parametrize(("direction", "sign"), [("add", 1), ("remove", -1)])
+def test_a_count_goes_the_way_that_is_asked(direction: str, sign: int) -> None:
+    for seed in range(3):
+        scenes = scenes_of({**CROWD, "seed": seed}, change="count", members=3, direction=direction)
+        assert scenes[0].contrast is not None
+        first, *others = scenes[0].contrast.values
+        assert others == [first + sign, first + 2 * sign]
+
+
+def test_only_a_count_has_a_direction() -> None:
+    with pytest.raises(UsageError, match="--direction is for --change count"):
+        scenes_of(CROWD, change="color", direction="add")

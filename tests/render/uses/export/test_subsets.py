@@ -1,0 +1,143 @@
+"""Exports of other episodes into one folder, of subsets, and of ids that are names of files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from diorama.render.cli.export import main as export_main
+from diorama.render.cli.specs import main as specs_main
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.reading.source import parse_episode
+from tests.render.store.rendered import rendered
+from tests.render.uses.export.test_publish import ABOUT
+
+LISTS = {"coco": "annotations/instances_{}.json", "clevr": "scenes/CLEVR_{}_scenes.json"}
+
+
+def call(*arguments: object, command: Any = export_main) -> Result:
+    return CliRunner().invoke(command, [*map(str, arguments)])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceStore:
+    """Episodes of `clevr` in the splits a and b."""
+    made = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    made.put([plain(f"demo/{number}", "ab"[number % 2], number) for number in range(6)])
+    return made
+
+
+def plain(name: str, split: str, seed: int) -> Any:
+    """An episode that CLEVR's words describe."""
+    return rendered(name, split=split, seed=seed)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_of_a_split_that_is_gone_is_removed_and_named(name: str, store: LanceStore, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert call(store.url, "--format", name, "--out", out).exit_code == 0
+    stale, foreign = out / LISTS[name].format("b"), out / LISTS[name].format("mine")
+    assert stale.exists()
+    done = call(store.url, "--format", name, "--out", out, "--split", "a", "--overwrite")
+    assert done.exit_code == 0 and str(stale) in done.output and not stale.exists()
+    # Of others: named and kept.
+    foreign.write_text("{}")
+    done = call(store.url, "--format", name, "--out", out, "--split", "a", "--overwrite")
+    assert done.exit_code == 2 and str(foreign) in done.output and foreign.read_text() == "{}"
+    foreign.unlink()
+    assert call(store.url, "--format", name, "--out", out, "--overwrite").exit_code == 0
+    stale.write_text(stale.read_text() + "\n")
+    done = call(store.url, "--format", name, "--out", out, "--split", "a", "--overwrite")
+    assert done.exit_code == 2 and str(stale) in done.output and stale.exists()
+
+
+def test_tables_of_a_folder_follow_its_episodes(store: LanceStore, tmp_path: Path) -> None:
+    out, about = tmp_path / "out", tmp_path / "about.toml"
+    about.write_text(ABOUT)
+    assert call(store.url, "--out", out, "--about", about).exit_code == 0
+    store.delete(["demo/1"])
+    store.put([plain("demo/1", "a", 1)])
+    done = call(store.url, "--out", out, "--overwrite")
+    assert done.exit_code == 0, done.output
+    rows = {split: pq.read_table(out / f"metadata-{split}.parquet").to_pylist() for split in "ab"}
+    assert "demo/1" in {row["episode_id"] for row in rows["a"]}
+    assert "demo/1" not in {row["episode_id"] for row in rows["b"]}
+
+
+def coco_images(out: Path) -> dict[tuple[str, str], tuple[int, list[int]]]:
+    found = {}
+    for path in (out / "annotations").iterdir():
+        data = json.loads(path.read_text())
+        for image in data["images"]:
+            own = [one["id"] for one in data["annotations"] if one["image_id"] == image["id"]]
+            found[image["episode_id"], image["name"]] = (image["id"], own)
+    return found
+
+
+@pytest.mark.parametrize("chosen", [("--split", "b"), ("--where", "episode_id > 'demo/2'"), ("--limit", "3")])
+def test_numbers_tie_files_of_a_subset(chosen: tuple[str, str], store: LanceStore, tmp_path: Path) -> None:
+    """COCO: the numbers of the whole. CLEVR: those of the question file that is made with the same options."""
+    for name in LISTS:
+        assert call(store.url, "--format", name, "--out", tmp_path / name).exit_code == 0
+        assert call(store.url, "--format", name, "--out", tmp_path / f"{name}-some", *chosen).exit_code == 0
+    whole, some = coco_images(tmp_path / "coco"), coco_images(tmp_path / "coco-some")
+    assert 0 < len(some) < len(whole) and {key: whole[key] for key in some} == some
+    graphs_file = tmp_path / "scenes.jsonl"
+    done = call("questions", store.url, "--kind", "scenes", *chosen, "--out", graphs_file, command=specs_main)
+    assert done.exit_code == 0, done.output
+    graphs = [json.loads(line) for line in graphs_file.read_text().splitlines()]
+    files = [*(tmp_path / "clevr-some/scenes").iterdir()]
+    assert {path.name.split("_")[1] for path in files} == {one["split"] for one in graphs}
+    for path in files:
+        exported = json.loads(path.read_text())["scenes"]
+        keys = ("episode_id", "image_name", "image_index", "image_filename")
+        same = [[one[key] for key in keys] for one in graphs if one["split"] == exported[0]["split"]]
+        assert same == [[one[key] for key in keys] for one in exported]
+        # As the published executor of ns-vqa takes them: by position.
+        assert [one["image_index"] for one in exported] == [*range(len(exported))]
+
+
+def test_questions_are_selected_as_exports_are(store: LanceStore, tmp_path: Path) -> None:
+    def asked(*options: object) -> set[str]:
+        out = tmp_path / "q.jsonl"
+        done = call("questions", store.url, "--kind", "scenes", *options, "--out", out, command=specs_main)
+        assert done.exit_code == 0, done.output
+        return {json.loads(line)["episode_id"] for line in out.read_text().splitlines()}
+
+    version = store.version
+    store.delete(["demo/5"])
+    assert asked("--where", "episode_id > 'demo/2'") == {"demo/3", "demo/4"}
+    assert asked("--limit", 2) == {"demo/0", "demo/1"}
+    assert "demo/5" in asked("--at", version) and "demo/5" not in asked()
+    (tmp_path / "spec.json").write_text('{"version": 1, "id": "a", "frames": [{"random_objects": {"count": 2}}]}')
+    done = call("questions", tmp_path / "spec.json", "--where", "true", command=specs_main)
+    assert done.exit_code == 2 and "are for stores" in done.output
+
+
+@pytest.mark.parametrize("name", ["coco", "folder"])
+def test_an_id_that_is_the_file_of_another_episode_is_left_out(name: str, tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    first = rendered("a/b")
+    nested = f"a/b/{first.images[0].name}.png"
+    store.put([first, rendered(nested), rendered("a/b/other.png"), rendered("c")])
+    done = call(store.url, "--format", name, "--out", tmp_path / "out")
+    assert done.exit_code == 1, done.output
+    assert nested in done.output and "file of episode a/b;" in done.output and "exported 3 episodes" in done.output
+    if name == "coco":
+        assert {key for key, _ in coco_images(tmp_path / "out")} == {"a/b", "a/b/other.png", "c"}
+    else:
+        assert (tmp_path / "out/a/b/episode.json").exists() and (tmp_path / "out/c/episode.json").exists()
+
+
+@pytest.mark.parametrize("name", ["a/b/frame-0.png", "a/x.json/c", "a/x.npz"])
+def test_a_new_spec_has_no_such_id(name: str) -> None:
+    text = json.dumps({"version": 1, "id": name, "frames": [{"random_objects": {"count": 2}}]})
+    with pytest.raises(SpecError, match=r"don't end in \.png"):
+        parse_episode(text)
+    parse_episode(text.replace(name, "a.png/frame-0.jpg"))
