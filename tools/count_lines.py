@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from tests.rooms import core_modules
 from tools.programs import ROOT, git
 
-# What --check allows: 14,000 and 46,300, and what the issues of 0.2 may add. Only a capability raises it, as its issue says.
+# 14,000 and 46,300, and what the issues of 0.2 may add. A cap grows only with a capability.
 CORE_CAP, ALL_CAP = 14_350, 47_150
 _CODE = (".py", ".c", ".cpp", ".h")
 _DATA = (".json", ".toml", ".txt", ".css", ".html", ".csv")
