@@ -133,6 +133,7 @@ def _views(
     from diorama.render.uses.items.image_views import store_views
 
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
+    records: Iterator[EpisodeRecord]
     if not any(is_store):
         if where is not None or at is not None:
             raise UsageError("--where and --at are for stores; found specs")
