@@ -137,9 +137,7 @@ def _views(
     if not any(is_store):
         if where is not None or at is not None:
             raise UsageError("--where and --at are for stores; found specs")
-        records: Iterator[EpisodeRecord] = islice(
-            (one for one in _drawn(sources, size, asset_roots) if _is_in(one, splits)), limit
-        )
+        records = islice((one for one in _drawn(sources, size, asset_roots) if _is_in(one, splits)), limit)
     elif len(sources) > 1:
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
     elif size:
