@@ -28,9 +28,9 @@ from diorama.scene_specs.language.vocabulary import COLORS, CONTACTS, RELATIONS,
 # fmt: off
 # Names of `diorama`; everything else is imported by its name.
 __all__ = [
-    "AreaSpec", "CameraSpec", "ConstraintSpec", "EpisodeSpec", "FrameSpec", "InventedShape", "InventedSpec",
-    "LightSpec", "LookSpec", "MaterialSpec", "MeshSpec", "ObjectSpec", "ObjectViewSpec", "ObserverSpec", "OutlineSpec",
-    "PointerSpec", "RandomObjectsSpec", "ViewSpec",
+    "AreaSpec", "CameraSpec", "ConstraintSpec", "EpisodeSpec", "FrameSpec", "IntrinsicsSpec", "InventedShape",
+    "InventedSpec", "LightSpec", "LookSpec", "MaterialSpec", "MeshSpec", "ObjectSpec", "ObjectViewSpec",
+    "ObserverSpec", "OutlineSpec", "PointerSpec", "RandomObjectsSpec", "ViewSpec",
 ]
 # fmt: on
 

@@ -83,7 +83,7 @@ def test_corners_that_cross_are_refused() -> None:
         ({"polygon": [[0, 0], [1, 0], [1, 0], [0, 1]]}, "meet"),
         ({"polygon": [[0, 0], [2, 0], [1, 0], [0, 3]]}, "meet"),
         ({"polygon": [[0, 0], [1, 0], [2, 0]]}, "meet"),
-        ({"polygon": [[0, 0], [1, 0]]}, "three to 256 corners"),
+        ({"polygon": [[0, 0], [1, 0]]}, "3 to 256 corners"),
         ({"polygon": [[0, 0], [1, 0], [0, 1]], "outline": "circle"}, "exactly one"),
         ({"height": 1.0}, "neither"),
         ({"outline": "pentagon"}, "allowed"),
