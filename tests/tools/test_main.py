@@ -41,7 +41,7 @@ def test_every_tool_declares_its_options_and_shows_how_it_is_called(name: str) -
 
 
 # Options that are no counts, or of which 0 means none.
-NO_COUNTS = {"seed", "first", "cards", "items", "listed", "level", "alone", "tamper"}
+NO_COUNTS = {"seed", "first", "cards", "items", "listed", "level", "alone", "tamper", "scenes", "cameras", "models"}
 
 
 @pytest.mark.parametrize("name", tool_files())

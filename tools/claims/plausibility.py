@@ -1,4 +1,4 @@
-"""Measure the check for wrong images: what it stops wrongly, and what it finds.
+"""Measure the check for wrong images: false alarms, and faults found.
 
     python -m tools plausibility [SPECS ...] [--scenes 500] [--width 160]
     python -m tools plausibility --models 250 --cameras 60 --tangrams --checkouts bullet3 kilogram ... --scenes 0
