@@ -43,6 +43,7 @@ BESIDE = {
     "diorama.render.store.copying": "copies a store",
     "diorama.render.store.lance.file_system": "moves stores between file systems",
     "diorama.render.store.lance.history": "when an episode changed",
+    "diorama.render.store.lance.repair": "goes back after a power cut",
     "diorama.render.store.lance.verify": "looks for damage in a store",
     "diorama.render.store.processes": "reads a store in several processes",
     "diorama.render.store.row_checks": "looks for damage in a row",

@@ -240,7 +240,7 @@ def repair(url: str) -> None:
       render-store repair scenes.lance
       render-store repair /data/scenes.lance -v
     """
-    from diorama.render.store.lance.durability import roll_back
+    from diorama.render.store.lance.repair import roll_back
 
     aside = roll_back(url)
     click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is complete")

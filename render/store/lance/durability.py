@@ -1,4 +1,4 @@
-"""Power cuts and local stores: fsync after commits, detection of torn versions, and the way back.
+"""Power cuts and local stores: fsync after commits, and detection of torn versions.
 
 Lance calls no fsync: without it a power cut can take acknowledged episodes.
 """
@@ -10,16 +10,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from diorama.render.store.episode_store import is_remote
 from diorama.render.store.lance.errors import reason
-from diorama.render.store.lance.location import probe_location
-from diorama.scene_specs.errors import StoreError
 
 log = logging.getLogger(__name__)
 
 _LAST_VERSION = 2**64 - 1
-_MOST_TORN = 8
-TORN = ".torn"
+MOST_TORN = 8
 
 
 def sync_commit(root: Path, dataset: Any) -> None:
@@ -29,12 +25,12 @@ def sync_commit(root: Path, dataset: Any) -> None:
         dataset: lance.LanceDataset, at the version that was just committed.
     """
     transaction = dataset.read_transaction(dataset.version)
-    files = [_manifest_path(root, dataset.version)]
+    files = [manifest_path(root, dataset.version)]
     if transaction is not None:
         files.append(root / "_transactions" / f"{transaction.read_version}-{transaction.uuid}.txn")
         files += _files_of(root, transaction.operation)
     for path in [*files, *sorted({file.parent for file in files})]:
-        _sync_path(path)
+        sync_path(path)
 
 
 def sync_tree(root: Path) -> None:
@@ -42,7 +38,7 @@ def sync_tree(root: Path) -> None:
     paths = sorted(root.rglob("*"))
     folders = [root, *(path for path in paths if path.is_dir())]
     for path in [*(path for path in paths if path.is_file()), *reversed(folders), root.parent]:
-        _sync_path(path)
+        sync_path(path)
 
 
 def _files_of(root: Path, operation: Any) -> list[Path]:
@@ -54,7 +50,8 @@ def _files_of(root: Path, operation: Any) -> list[Path]:
     return files
 
 
-def _sync_path(path: Path) -> None:
+def sync_path(path: Path) -> None:
+    """Wait until the disk has a file or the names in a folder."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -91,50 +88,23 @@ def last_complete(url: str) -> int | None:
     A power cut tears commits in progress, one per writer. A file that many versions name was damaged otherwise, and
     going back to before it would lose undamaged episodes.
     """
-    return next((number for number in _list_versions(Path(url))[:_MOST_TORN] if _tear_in(url, number) is None), None)
+    return next((number for number in list_versions(Path(url))[:MOST_TORN] if tear_in(url, number) is None), None)
 
 
-def roll_back(url: str) -> list[int]:
-    """Set aside the versions that a power cut tore, newest first, until one is complete; return their numbers.
-
-    For a local store that nobody writes. Nothing is deleted: a torn manifest is renamed to `*.torn`. Raises StoreError
-    if that would not help.
-    """
-    if is_remote(url):
-        raise StoreError(f"{url}: only a local store can be torn by a power cut")
-    probe_location(url)
-    numbers = _list_versions(Path(url))
-    if not numbers:
-        raise StoreError(f"{url}: there is no version of a store")
-    back = last_complete(url)
-    if back is None:
-        raise StoreError(
-            f"{url}: none of its newest {min(len(numbers), _MOST_TORN)} versions is complete, so the cause is not a "
-            f"power cut: {_tear_in(url, numbers[0])}; `render-store verify {url}` lists the damaged episodes"
-        )
-    torn = [number for number in numbers if number > back]
-    for number in torn:
-        path = _manifest_path(Path(url), number)
-        path.rename(path.with_name(path.name + TORN))
-    if torn:
-        # The hint holds the newest version's number to save a listing, and that version is gone.
-        (Path(url) / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
-        _sync_path(Path(url) / "_versions")
-    return torn
-
-
-def _list_versions(root: Path) -> list[int]:
+def list_versions(root: Path) -> list[int]:
     """Return the numbers of the versions that have a manifest, newest first."""
     stems = [path.stem for path in (root / "_versions").glob("*.manifest")]
     return sorted((_LAST_VERSION - int(stem) for stem in stems if stem.isdecimal()), reverse=True)
 
 
-def _manifest_path(root: Path, version: int) -> Path:
+def manifest_path(root: Path, version: int) -> Path:
+    """Return the path of the file that makes a version."""
     # Lance counts names backwards, so that a listing has the newest first.
     return root / "_versions" / f"{_LAST_VERSION - version:020}.manifest"
 
 
-def _tear_in(url: str, version: int) -> str | None:
+def tear_in(url: str, version: int) -> str | None:
+    """Describe what is missing of a version, as `torn_file`, None without anything."""
     import lance
 
     try:

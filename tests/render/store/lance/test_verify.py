@@ -12,8 +12,8 @@ import pytest
 
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.store.lance import verify as looking
-from diorama.render.store.lance.durability import roll_back
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.repair import roll_back
 from diorama.render.store.lance.verify import Damage, delete_damaged, verify, write_specs
 from diorama.render.store.rows import table_of
 from diorama.scene_specs.errors import StoreError
