@@ -56,8 +56,8 @@ def main() -> None:
 
     Exit codes: 0: done; 1: no layout was found (`resolve`, `questions`), some episodes have no such pair or look
     (`contrast`, `looks`) or do not come to rest (`settle`), a player, a program that plays a game, failed (`icca
-    play`), or something of a file can't be used (`import`); 2: invalid specs or options; 4: a store can't be read
-    (`check --store`, `questions`, `icca games`).
+    play`), something of a file can't be used (`import`), or nothing could be proved (`check`); 2: invalid specs or
+    options; 4: a store can't be read (`check --store`, `questions`, `icca games`).
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl

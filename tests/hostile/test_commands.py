@@ -87,7 +87,7 @@ def test_what_it_found_once(capsys: pytest.CaptureFixture[str]) -> None:
         (lambda: None, ""),
         (lambda: [][0], "IndexError"),
         (lambda: click.echo("Traceback (most recent call last):"), "traceback"),
-        (lambda: sys.exit(1), "does not list"),
+        (lambda: sys.exit(9), "does not list"),
         (lambda: sys.exit(2), "without a message"),
     ],
 )

@@ -118,9 +118,8 @@ def verify(
     for (_, _, rows), damaged in zip(units, results, strict=True):
         verdict.episodes += rows
         for damage in damaged:
-            (verdict.invalid if damage.invalid else verdict.unusual if damage.unusual else verdict.damaged).append(
-                damage
-            )
+            group = verdict.invalid if damage.invalid else verdict.unusual if damage.unusual else verdict.damaged
+            group.append(damage)
         progress(rows)
     verdict.damaged += _find_duplicates(store)
     for damages in (verdict.damaged, verdict.invalid, verdict.unusual):

@@ -55,7 +55,6 @@ def test_truth_is_that_of_one_render(renderer: Watched) -> None:
     plain, refined = one(renderer, scene), one(renderer, sampled(scene, object_samples=8))
     assert np.array_equal(plain.ids, refined.ids) and np.array_equal(plain.depth, refined.depth)
     assert not np.array_equal(plain.color, refined.color)
-    assert not bpy.context.scene.render.use_border
     # What comes after is not cut to the last rectangle.
     assert np.array_equal(one(renderer, scene).color, plain.color)
 
