@@ -80,6 +80,7 @@ _CALLS = {
     "render-specs mewl": "--task=shape --count=1",
     "render-specs mewl audit": "files=@mewl.jsonl",
     "render-specs mewl captions": "files=@mewl.jsonl",
+    "render-specs questions": "sources=@clevr.jsonl --per-image=3",
     "render-specs report": "name=mewl files=@mewl.jsonl",
     "render-specs views": "models=chairs --limit=1",
     "render-export": "source=@all.lance --out=OUT/new",
@@ -256,6 +257,8 @@ def _drain(pipe: int, done: Event) -> None:
 def run_pair(target: Target, kind: str, place: Place, seconds: float) -> Outcome:
     """Run a command with one wrong path."""
     place.clear()
+    # A command sets the library of its process.
+    os.environ.pop("DIORAMA_SHAPENET", None)
     path = make_input(kind, place.good, place.given)
     done = Event()
     if kind == "FIFO" and target.param.name in _OUTPUTS:
