@@ -16,6 +16,8 @@ MOVED = {
     **{f"render.{name}": f"render.uses.{name}" for name in _USES},
     **{f"render.episode.{name}": f"render.uses.rerender.{name}" for name in _RERENDER},
     **{f"render.episode.{name}": f"render.uses.contrast.{name}" for name in ("contrast", "pairs")},
+    "render.renderers.cycles.probe": "render.run.probe",
+    "scene_specs.model.spec_data": "scene_specs.model.spec",
     "render.annotations.image_views": "render.uses.items.image_views",
     "render.run.feed": "render.uses.live.feed",
     "render.run.live": "render.uses.live.stream",

@@ -119,6 +119,8 @@ def check_on_cpu(record: EpisodeRecord, threads: int = 0, asset_roots: Sequence[
         ImplausibleError: an image is not what the CPU renders.
     """
     unusual = record.provenance.unusual
+    if not unusual:
+        return
     with closing(make_renderer(record.job.renderer, "cpu", threads, asset_roots)) as renderer:
         for image, frame, view in _images(record):
             if image.name in unusual:

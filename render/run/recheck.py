@@ -30,12 +30,15 @@ def may_take(slots: Sequence[Slot], slot: Slot, task: Task) -> bool:
     """
     if task.first is None:
         return True
+    number, card = task.first_on
     staying = [other for other in slots if not other.leaving]
+    # It gets no worker of a GPU on which it failed while there is another.
+    usable = [other for other in staying if other.card not in task.failed_on] or staying
     if task.by_cpu:
-        return slot.card == task.first_on[1] or all(other.card != task.first_on[1] for other in staying)
-    if any(other.card != task.first_on[1] for other in staying):
-        return slot.card != task.first_on[1]
-    return slot.number != task.first_on[0] or len(staying) == 1
+        return slot.card == card or all(other.card != card for other in usable)
+    if any(other.card != card for other in usable):
+        return slot.card != card
+    return slot.number != number or all(other.number == number for other in usable)
 
 
 def judge(first: Done, again: Done) -> Failure | None:

@@ -89,10 +89,11 @@ def limit_of(slot: Slot, timeout: float | None, kernels: float = 0.0) -> float:
 
     Args:
         slot: of the worker.
-        timeout: seconds per image, None for the default.
+        timeout: seconds per image, None for the default; that of a GPU's image does not bind the CPU that judges it.
         kernels: seconds more that it may take by default.
     """
     task = slot.in_flight[0]
+    timeout = None if task.by_cpu else timeout
     limit = timeout_of(timeout, task.samples, task.settings.width, task.settings.height, task.work.images)
     return limit + (kernels if timeout is None else 0.0)
 

@@ -80,6 +80,14 @@ def test_a_store_with_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
     assert f"{path} is not a regular file" in done[0].err
 
 
+def test_a_store_with_folders_in_folders_is_refused(tmp_path: Path) -> None:
+    """1,100 of them ended in a RecursionError."""
+    url = make_store(tmp_path)
+    (Path(url) / "data" / "/".join("d" * 40)).mkdir(parents=True)
+    done = run_bounded("render-store", "ls", url)
+    assert (done.code, "lies too deep to belong to a store" in done.err) == (4, True)
+
+
 @pytest.mark.parametrize("rows", [2**31 - 1, 2])
 def test_the_number_of_rows_in_a_manifest_is_compared_with_the_file(tmp_path: Path, rows: int) -> None:
     store_with_rows(tmp_path / "s.lance", rows)

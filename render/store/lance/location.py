@@ -19,6 +19,8 @@ Found = Literal["nothing", "dataset", "remote"]
 # What Lance itself puts into a dataset's folder; a folder with nothing else is a store whose creation was cut short.
 _LANCE_FOLDERS = frozenset({"data", "_versions", "_transactions", "_deletions", "_indices", "_refs"})
 _SHOWN_NAMES = 5
+# Of folders in folders; those of Lance have 3.
+_MAX_DEPTH = 16
 _PROBE = "_diorama_probe"
 
 
@@ -60,7 +62,7 @@ def probe_location(url: str) -> Found:
     return "nothing"
 
 
-def _refuse_links_and_pipes(url: str, folder: Path) -> None:
+def _refuse_links_and_pipes(url: str, folder: Path, depth: int = 0) -> None:
     """Raise StoreError for a link to a folder, where Lance would write and delete, and for pipes, which it waits for.
 
     Links to files are fine; the cache of the Hugging Face Hub consists of them. Lance replaces a link, not its target.
@@ -73,7 +75,9 @@ def _refuse_links_and_pipes(url: str, folder: Path) -> None:
                     raise StoreError(
                         f"{url}: {entry.path} is a symbolic link to a folder; move the folder itself there"
                     )
-                _refuse_links_and_pipes(url, Path(entry.path))
+                if depth == _MAX_DEPTH:
+                    raise StoreError(f"{url}: {entry.path} lies too deep to belong to a store; move it away")
+                _refuse_links_and_pipes(url, Path(entry.path), depth + 1)
             elif not entry.is_file() and os.path.lexists(entry.path):
                 raise StoreError(f"{url}: {entry.path} is not a regular file; restore it from a copy of the store")
 

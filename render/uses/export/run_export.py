@@ -74,7 +74,7 @@ def run_export(
         report = form.export(store, out, options, advance)
         if described is not None and report.error() is None:
             report.missing += publish(store, name, out, options, described)
-        elif described is None and (report.exported or report.removed) and is_published(out):
+        elif report.error() is None and (report.exported or report.removed) and is_published(out):
             with output_lock(out):
                 form.write_tables(out, WrittenFiles(out, store, options.overwrite), update=True)
             report.missing.append(f"{out}: README.md and the other files of --about are kept; update them with --about")

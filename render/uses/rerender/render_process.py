@@ -49,17 +49,20 @@ class _Child:
             if self._process is None or self._process.poll() is not None:
                 self._start()
             assert self._connection is not None and self._process is not None
+            folder = str(Path.cwd())
             try:
-                self._connection.send((function, arguments, {**os.environ}, str(Path.cwd())))
+                self._connection.send((function, arguments, {**os.environ}, folder))
                 while isinstance(answer := self._connection.recv(), logging.LogRecord):
                     logging.getLogger(answer.name).handle(answer)
             except (EOFError, OSError):
+                self._process.kill()
                 code = self._process.wait()
                 message = f"rendering ended its process with exit code {code}; the next call starts it again"
                 raise RenderError(message) from None
             except BaseException:
                 # The answer would be that of the next call.
                 self._process.kill()
+                self.end()
                 raise
         if isinstance(answer, Exception):
             raise answer

@@ -153,10 +153,13 @@ class Grammar:
         """
         if tree.phrase:
             key = tree.op, node
-            if not is_made and key not in self._matched:
+            # Another thread may clear what is known.
+            matches = is_made or self._matched.get(key)
+            if matches is None:
                 patterns = self.phrases[tree.op]
-                self._matched[key] = any(self._match_slots(one.program, node) is not None for one in patterns)
-            return {tree.slot: node} if is_made or self._matched[key] else None
+                matches = any(self._match_slots(pattern.program, node) is not None for pattern in patterns)
+                self._matched[key] = matches
+            return {tree.slot: node} if matches else None
         bound: dict[str, Bound] = {}
         inputs = node.inputs
         if tree.op in ("filter", "fits"):

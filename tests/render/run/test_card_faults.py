@@ -106,6 +106,26 @@ def test_an_episode_is_tried_again_on_another_card() -> None:
     assert [cards.may_take(slot, again, choosy=True) for slot in pool.slots] == [False, True]
 
 
+@pytest.mark.parametrize(("failed", "first", "takes"), [(1, 0, 0), (0, 1, 1)])
+def test_a_second_look_goes_on_where_the_only_other_card_failed(failed: int, first: int, takes: int) -> None:
+    """Nobody might take it, so that the run waited for ever; now the GPU of the first look has the CPU decide."""
+    pool = idle(2, 1)
+    cards, again = CardFaults(pool), task("a")
+    again.first, again.first_on = Done("a", b"", 1, looks=frozenset({"black cube"})), (first, pool.slots[first].card)
+    cards.failed(pool.slots[failed], again)
+
+    def takers() -> list[int]:
+        slots = pool.slots
+        return [slot.number for slot in slots if cards.may_take(slot, again, False) and may_take(slots, slot, again)]
+
+    assert takers() == [takes]
+    again.by_cpu = True
+    assert takers() == [takes]
+    # The check by the CPU itself failed: another GPU renders it again.
+    again.failed_on = {("", first)}
+    assert takers() == [1 - first]
+
+
 def test_out_of_memory_empties_the_card_and_halves_the_workers() -> None:
     pool = idle(2, 4)
     cards, slot, big = CardFaults(pool), on(pool, 0)[2], task("big")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -49,6 +50,23 @@ def test_all_threads_have_one_process_that_is_started_again_when_it_dies() -> No
     with pytest.raises(RenderError, match="exit code 3; the next call starts it again"):
         call_in_child(os._exit, 3)
     assert call_in_child(os.getpid) != other
+
+
+def test_a_call_that_cannot_be_sent_is_an_error_and_the_next_one_works(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A folder that is gone hung every thread; arguments that can't be pickled failed the next call."""
+    assert call_in_child(divmod, 7, 2) == (3, 1)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(FileNotFoundError):
+        call_in_child(divmod, 7, 2)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError)):
+        call_in_child(divmod, lambda: None, 2)
+    assert call_in_child(divmod, 7, 2) == (3, 1)
 
 
 def test_errors_and_the_environment_are_those_of_the_caller(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
