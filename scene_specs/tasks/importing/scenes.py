@@ -108,8 +108,8 @@ def recover(
             return best
     # Depths don't depend on the size: they locate the camera, and pixels then give the size.
     location = _descend(points, pixels, start, focal, sizes[0], 0.0)
-    if location is not None and (size := _fit_size(points, pixels, location, focal)) is not None:
-        found = _solve_camera(points, pixels, location, focal, size)
+    if location is not None and (computed := _fit_size(points, pixels, location, focal)) is not None:
+        found = _solve_camera(points, pixels, location, focal, computed)
         if found is not None and (best is None or found.consistent):
             return found
     return best
