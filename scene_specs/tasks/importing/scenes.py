@@ -127,7 +127,9 @@ def _fit_size(points: Array, pixels: Array, location: Array, focal: float) -> tu
         width, height = np.rint(np.linalg.lstsq(terms, seen, rcond=None)[0]).astype(int).tolist()
         if min(width, height) > 0 and (width >= height) == is_wide:
             return width, height
-    return None
+    # Rounded pixels of a square image can fit neither.
+    side = round(float(np.linalg.lstsq(wide.sum(axis=1, keepdims=True), seen, rcond=None)[0][0]))
+    return (side, side) if side > 0 else None
 
 
 def _solve_camera(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:

@@ -41,7 +41,7 @@ def test_a_hidden_camera_is_found(seed: int, count: int, size: tuple[int, int]) 
 
 @pytest.mark.parametrize("size", [(640, 480), (1280, 720), (224, 224), (128, 128), (320, 480)])
 def test_images_of_any_size_show_their_camera(size: tuple[int, int]) -> None:
-    for seed in range(8):
+    for seed in range(100, 140):
         rng = np.random.default_rng(seed)
         hidden = jittered(rng)
         points, pixels = numbers(scene(rng, hidden, 6, size)["objects"])
