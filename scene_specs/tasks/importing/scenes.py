@@ -92,8 +92,8 @@ def recover(
     Args:
         points: (N, 3) world.
         pixels: (N, 3) x, y and depth as in `pixel_coords`.
-        sizes: candidate image sizes, of which the best fit is used. None with fewer than three points, or if the
-            iteration diverges.
+        sizes: image sizes to try first; if none fits, the size is computed. None with fewer than three points, or if
+            the iteration diverges.
     """
     if len(points) < 3:
         return None
@@ -105,8 +105,31 @@ def recover(
             best = recovery
         # A wrong size is off by tens of pixels.
         if best is not None and best.consistent:
-            break
+            return best
+    # Depths don't depend on the size: they locate the camera, and pixels then give the size.
+    location = _descend(points, pixels, start, focal, sizes[0], 0.0)
+    if location is not None and (computed := _fit_size(points, pixels, location, focal)) is not None:
+        found = _solve_camera(points, pixels, location, focal, computed)
+        if found is not None and (best is None or found.consistent):
+            return found
     return best
+
+
+def _fit_size(points: Array, pixels: Array, location: Array, focal: float) -> tuple[int, int] | None:
+    """Return the image size that explains the pixels best, None if no size of an image does."""
+    # In an image of 2 x 2 pixels, the center is (1, 1) and the scale 2 * focal.
+    x, y = ((project(location, points, focal, (2, 2))[:, :2] - 1) / 2).T
+    half, zero = np.full_like(x, 0.5), np.zeros_like(x)
+    wide = np.concatenate([np.stack([half + x, zero], axis=1), np.stack([y, half], axis=1)])
+    tall = np.concatenate([np.stack([half, x], axis=1), np.stack([zero, half + y], axis=1)])
+    seen = np.concatenate([pixels[:, 0], pixels[:, 1]])
+    for terms, is_wide in ((wide, True), (tall, False)):
+        width, height = np.rint(np.linalg.lstsq(terms, seen, rcond=None)[0]).astype(int).tolist()
+        if min(width, height) > 0 and (width >= height) == is_wide:
+            return width, height
+    # Rounded pixels of a square image can fit neither.
+    side = round(float(np.linalg.lstsq(wide.sum(axis=1, keepdims=True), seen, rcond=None)[0][0]))
+    return (side, side) if side > 0 else None
 
 
 def _solve_camera(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:

@@ -39,6 +39,19 @@ def test_a_hidden_camera_is_found(seed: int, count: int, size: tuple[int, int]) 
         assert error < 0.2
 
 
+@pytest.mark.parametrize("size", [(640, 480), (1280, 720), (224, 224), (128, 128), (320, 480)])
+def test_images_of_any_size_show_their_camera(size: tuple[int, int]) -> None:
+    for seed in range(100, 140):
+        rng = np.random.default_rng(seed)
+        hidden = jittered(rng)
+        points, pixels = numbers(scene(rng, hidden, 6, size)["objects"])
+        found = recover(points, pixels, NOMINAL.location, FOCAL, SIZES)
+        assert found is not None
+        assert found.consistent
+        np.testing.assert_allclose(found.location, hidden, atol=1e-4)
+        np.testing.assert_allclose(found.size, size, atol=2)
+
+
 def test_projection_is_the_renderers() -> None:
     points = np.random.default_rng(1).uniform(-3, 3, (50, 3))
     location: Vec = (7.1, -6.9, 5.6)
