@@ -24,7 +24,7 @@ from tests.render.uses.export.helpers import run
 from tests.render.uses.export.test_load_dataset import records_of, same_truth
 
 pytestmark = pytest.mark.readers
-READER = Path(__file__).resolve().parents[2] / "harness/datasets_reader.py"
+READER = Path(__file__).resolve().parents[3] / "harness/datasets_reader.py"
 # See tools/setup.sh.
 PREFIX = Path(sys.prefix)
 VERSIONS = ("2.21.0", "3.6.0", "4.8.5", "5.2.0")
