@@ -55,7 +55,7 @@ class Sleeper(Worker):
         from diorama.render.store.rows import encode
 
         start = time.perf_counter()
-        episode, job, settings, attempt = pickle.loads(task)
+        episode, job, settings, attempt, _ = pickle.loads(task)
         if self._record is None:
             assert self._renderer is not None
             self._record = make_record(self._renderer, episode, job, settings, (), attempt)
