@@ -16,13 +16,13 @@ fault was taken for honest.
 from __future__ import annotations
 
 import subprocess
-import sys
 import tarfile
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 from io import BytesIO
 from itertools import chain, islice, repeat
 from pathlib import Path, PurePosixPath
@@ -67,10 +67,8 @@ STAGES = ("clevr", "table", "studio")
 MATERIALS = ("rubber", "metal", "glass")
 
 
-def say(line: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+# Print a line at once.
+say = partial(print, flush=True)
 
 
 def faults(color: Colors, ids: Ids, rng: np.random.Generator) -> Iterator[tuple[str, Colors, Ids]]:

@@ -15,7 +15,6 @@ import socket
 import subprocess
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 from multiprocessing.connection import Connection
@@ -23,9 +22,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from diorama.render.uses.rerender.separate_process import paths_without_blender
-from diorama.scene_specs.errors import DioramaError, RenderError
-from diorama.scene_specs.language.registry import plugin_error
+from diorama.render.uses.rerender.separate_process import paths_without_blender, send_answer
+from diorama.scene_specs.errors import RenderError
 
 _Result = TypeVar("_Result")
 # An idle process ends at once; one that renders is not waited for longer.
@@ -124,6 +122,16 @@ def call_in_child(function: Callable[..., _Result], *arguments: Any) -> _Result:
     return _child.call(function, *arguments)
 
 
+def _call_as_caller(
+    function: Callable[..., Any], arguments: tuple[Any, ...], environment: dict[str, str], folder: str
+) -> Any:
+    """Call a function with the environment and in the folder of the calling process."""
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    return function(*arguments)
+
+
 def serve(descriptor: int) -> None:
     """Answer calls until the other end is closed, which it also is if the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -132,19 +140,7 @@ def serve(descriptor: int) -> None:
     logging.basicConfig(handlers=[QueueHandler(queue)])
     try:
         while True:
-            function, arguments, environment, folder = connection.recv()
-            try:
-                os.environ.clear()
-                os.environ.update(environment)
-                os.chdir(folder)
-                answer = function(*arguments)
-            except DioramaError as error:
-                answer = error
-            except Exception as error:
-                # It may not survive pickling, and only here is the traceback known.
-                unexpected = RenderError(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
-                answer = plugin_error(error) or unexpected
-            connection.send(answer)
+            send_answer(connection.send, _call_as_caller, *connection.recv())
     except (EOFError, OSError):
         # Blender may hang when it exits.
         os._exit(0)

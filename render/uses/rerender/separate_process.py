@@ -84,6 +84,18 @@ def paths_without_blender(paths: list[str]) -> list[str]:
     return [path for path in paths if not Path(path).is_relative_to(scripts)]
 
 
+def send_answer(send: Callable[[Any], object], function: Callable[..., Any], *arguments: Any) -> None:
+    """Send the result of a function to another process, or its error as a DioramaError."""
+    try:
+        send(function(*arguments))
+    except DioramaError as error:
+        send(error)
+    except Exception as error:
+        # It may not survive pickling, and only here is the traceback known.
+        unexpected = RenderError(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+        send(plugin_error(error) or unexpected)
+
+
 def _end_with_parent() -> None:
     """Let Linux kill this process when the thread that started it ends, which a signal may do without any cleanup."""
     parent = multiprocessing.parent_process()
@@ -105,13 +117,6 @@ def _send_result(
     logging.basicConfig(handlers=[QueueHandler(queue)])
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
-    try:
-        sender.send(function(*arguments))
-    except DioramaError as error:
-        sender.send(error)
-    except Exception as error:
-        # It may not survive pickling, and only here is the traceback known.
-        unexpected = RenderError(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
-        sender.send(plugin_error(error) or unexpected)
+    send_answer(sender.send, function, *arguments)
     # The parent ends this process once it has the result: Blender may hang when it exits.
     signal.pause()

@@ -69,6 +69,13 @@ def test_a_call_that_cannot_be_sent_is_an_error_and_the_next_one_works(
     assert call_in_child(divmod, 7, 2) == (3, 1)
 
 
+def test_a_result_that_cannot_be_sent_is_an_error_of_a_process_that_lives_on() -> None:
+    child = call_in_child(os.getpid)
+    with pytest.raises(RenderError, match="cannot pickle"):
+        call_in_child(threading.Lock)
+    assert call_in_child(os.getpid) == child
+
+
 def test_errors_and_the_environment_are_those_of_the_caller(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(PluginError, match="quick"):
         call_in_child(make_renderer, "quick")
