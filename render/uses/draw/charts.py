@@ -73,8 +73,8 @@ def bar_charts(stats: Stats, title: str) -> str:
     width, height = columns * _BAR_WIDTH, _BAR_HEAD + math.ceil(len(shown) / columns) * _BAR_HEIGHT
     page = Svg(width, height, title)
     _draw_bars_head(page, stats, title, groups, width)
-    for number, item in enumerate(shown):
-        at = (number % columns * _BAR_WIDTH, _BAR_HEAD + number // columns * _BAR_HEIGHT)
+    for index, item in enumerate(shown):
+        at = (index % columns * _BAR_WIDTH, _BAR_HEAD + index // columns * _BAR_HEIGHT)
         _bar_chart(page, item, groups, at)
     return page.markup()
 
@@ -117,16 +117,16 @@ def _draw_bars_head(page: Svg, stats: Stats, title: str, groups: Sequence[str], 
     if stats.by is None:
         return
     x = 14.0
-    for number, group in enumerate(groups):
-        page.rect(x, 51, 10, 10, fill=_COLORS[number])
+    for index, group in enumerate(groups):
+        page.rect(x, 51, 10, 10, fill=_COLORS[index])
         name = fitting(group, 160, font(12))
         page.text((x + 14, 60), name, 12, fill=INK)
         x += 30 + font(12).getlength(name)
 
 
 def _bar_chart(page: Svg, item: Distribution, groups: Sequence[str], at: Point) -> None:
-    for number, line in enumerate(textwrap.wrap(item.of, 62)[:2]):
-        page.text((at[0] + 14, at[1] + 20 + 14 * number), line, 12, fill=INK)
+    for line, text in enumerate(textwrap.wrap(item.of, 62)[:2]):
+        page.text((at[0] + 14, at[1] + 20 + 14 * line), text, 12, fill=INK)
     counts = merged(item, groups)
     labeled = bars(item)
     shares = [
@@ -140,9 +140,9 @@ def _bar_chart(page: Svg, item: Distribution, groups: Sequence[str], at: Point) 
     slot = axes.width / max(len(labeled), 1)
     bar = min(slot * 0.84 / len(groups), _WIDEST_BAR)
     for column, row in enumerate(shares):
-        for number, share in enumerate(row):
-            left = axes.x + (column + 0.5) * slot + (number - len(groups) / 2) * bar
-            page.rect(left, axes.level(share), bar, bottom - axes.level(share), fill=_COLORS[number])
+        for index, share in enumerate(row):
+            left = axes.x + (column + 0.5) * slot + (index - len(groups) / 2) * bar
+            page.rect(left, axes.level(share), bar, bottom - axes.level(share), fill=_COLORS[index])
     page.line((axes.x, bottom), (axes.x + axes.width, bottom), stroke=FAINT)
     _bar_labels(page, [label for label, _ in labeled], item.kind == "bins", (axes.x, bottom), slot)
 
@@ -150,17 +150,17 @@ def _bar_chart(page: Svg, item: Distribution, groups: Sequence[str], at: Point) 
 def _bar_labels(page: Svg, labels: Sequence[str], bins: bool, at: Point, slot: float) -> None:
     """Label the bars, or the edges of bins. Long labels alternate between two or three rows."""
     if bins:
-        for number in range(0, len(labels) + 1, 4):
+        for edge in range(0, len(labels) + 1, 4):
             page.text(
-                (at[0] + number * slot, at[1] + 15), f"{number / len(labels):g}", 10, fill=FAINT, text_anchor="middle"
+                (at[0] + edge * slot, at[1] + 15), f"{edge / len(labels):g}", 10, fill=FAINT, text_anchor="middle"
             )
         return
     letter = font(10)
     widest = max((letter.getlength(label) for label in labels), default=0)
     rows = 1 if widest + 6 <= slot else 2 if widest + 6 <= 2 * slot else 3
-    for number, label in enumerate(labels):
+    for column, label in enumerate(labels):
         text = fitting(label, rows * slot - 4, letter)
-        origin = (at[0] + (number + 0.5) * slot, at[1] + 15 + 13 * (number % rows))
+        origin = (at[0] + (column + 0.5) * slot, at[1] + 15 + 13 * (column % rows))
         page.text(origin, text, 10, fill=FAINT, text_anchor="middle")
 
 
@@ -191,16 +191,16 @@ def line_chart(title: str, axis: str, panels: Sequence[Panel]) -> str:
     page.text((14, 21), fitting(title, width - 28, font(15)), 15, fill=INK)
     for k, panel in enumerate(panels):
         _line_panel(page, panel, groups, axis, (k * _LINE_WIDTH, _LINE_HEAD))
-    for number, group in enumerate(groups):
-        y = _LINE_HEAD + _LINE_HEIGHT + _LEGEND * (number + 0.5)
-        page.line((16, y), (44, y), stroke_width=2, **_line_style(number))
+    for index, group in enumerate(groups):
+        y = _LINE_HEAD + _LINE_HEIGHT + _LEGEND * (index + 0.5)
+        page.line((16, y), (44, y), stroke_width=2, **_line_style(index))
         page.text((52, y + 4), fitting(group, width - 70, font(12)), 12, fill=INK)
     return page.markup()
 
 
-def _line_style(number: int) -> dict[str, object]:
-    dashes = _DASHES[number // len(_COLORS) % len(_DASHES)]
-    return {"stroke": _COLORS[number % len(_COLORS)], "stroke_dasharray": dashes, "fill": "none"}
+def _line_style(series: int) -> dict[str, object]:
+    dashes = _DASHES[series // len(_COLORS) % len(_DASHES)]
+    return {"stroke": _COLORS[series % len(_COLORS)], "stroke_dasharray": dashes, "fill": "none"}
 
 
 def _line_panel(page: Svg, panel: Panel, groups: Sequence[str], axis: str, at: Point) -> None:
@@ -219,10 +219,10 @@ def _line_panel(page: Svg, panel: Panel, groups: Sequence[str], axis: str, at: P
     for x, column in columns.items():
         page.text((column, bottom + 14), f"{x:g}", 10, fill=FAINT, text_anchor="middle")
     page.text((axes.x + axes.width / 2, bottom + 28), axis, 10, fill=FAINT, text_anchor="middle")
-    for number, group in enumerate(groups):
+    for index, group in enumerate(groups):
         # Equal lines stay visible by their intervals, which are side by side.
-        shift = (number - (len(groups) - 1) / 2) * min(3.0, 0.6 * step / max(len(groups), 1))
-        style = _line_style(number)
+        shift = (index - (len(groups) - 1) / 2) * min(3.0, 0.6 * step / max(len(groups), 1))
+        style = _line_style(index)
         # (x, and the y coordinates of mean, low and high)
         marks = [
             (columns[x] + shift, *(axes.level(min(value, top)) for value in values))
