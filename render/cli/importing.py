@@ -40,9 +40,15 @@ if TYPE_CHECKING:
     "labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
 )
 @opt.group("Published files", click.option(
-    "--questions", type=opt.FILE,
-    help="Question file of a split (malevic).  [default: import scenes without questions]",
+    "--relations", type=click.Choice(["image", "file"]),
+    help="image: left, right, front and behind as in the image (clevr). file: as in the file, whose relations CLEVR "
+    "computed before it moved the camera.  [default: image]",
 ))  # fmt: skip
+@click.option(
+    "--questions",
+    type=opt.FILE,
+    help="Question file of a split (malevic).  [default: import scenes without questions]",
+)
 @click.option(
     "--images",
     type=opt.FOLDER,

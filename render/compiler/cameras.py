@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from diorama.render.compiler.attributes import Item
-from diorama.render.geometry.camera import Camera, orbit_direction, orbit_distance
+from diorama.render.geometry.camera import Camera, orbit_direction, orbit_distance, unit
 from diorama.render.geometry.raster import Pose, rasterize
 from diorama.render.geometry.solid import is_inside, solid, world_vertices
 from diorama.scene_specs.errors import CompileError
@@ -94,6 +94,9 @@ def _compile_camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys:
         longer = max(matrix.width, matrix.height)
         across, up = (matrix.width / 2 - matrix.cx) / longer, (matrix.cy - matrix.height / 2) / longer
         fields["shift"] = (rounded(across), rounded(up))
+    if spec.right is not None:
+        x, y, _ = unit((*spec.right, 0.0))
+        fields["right"] = (rounded(x), rounded(y))
     if fields["location"] == fields["look_at"]:
         raise CompileError(f"{purpose}: its location is the point that it looks at, {list(fields['look_at'])}")
     try:

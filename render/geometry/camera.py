@@ -44,6 +44,7 @@ class Camera:
         height: pixels.
         clip: depth range in Blender units.
         orthographic: whether rays are parallel.
+        side: direction on the ground that relations call right, a unit vector; None for that of the image.
     """
 
     location: Vec
@@ -56,6 +57,7 @@ class Camera:
     height: int
     clip: tuple[float, float]
     orthographic: bool = False
+    side: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, camera: SceneCamera, width: int, height: int) -> Camera:
@@ -70,7 +72,9 @@ class Camera:
         longer, (across, up) = max(width, height), camera.shift
         focal = (camera.lens / camera.sensor_width if scale is None else 1.0 / scale) * longer
         center, location = (width / 2 - across * longer, height / 2 + up * longer), camera.location
-        return cls(location, right, down, forward, focal, center, width, height, camera.clip, scale is not None)
+        return cls(
+            location, right, down, forward, focal, center, width, height, camera.clip, scale is not None, camera.right
+        )  # fmt: skip
 
     @property
     def axes(self) -> Matrix:
@@ -109,11 +113,13 @@ class Camera:
         return k, tuple((*row, -dot(row, self.location)) for row in self.axes)
 
     def directions(self) -> dict[str, Vec]:
-        """Return CLEVR's six directions: the camera's axes projected onto the ground, unit vectors."""
+        """Return CLEVR's six directions: the camera's axes projected onto the ground, unit vectors, or as specified."""
         flat = (self.forward[0], self.forward[1], 0.0)
         # Looking straight down, the top of the image is behind.
         behind = unit(flat) if flat[0] or flat[1] else (-self.down[0], -self.down[1], 0.0)
         right = unit((self.right[0], self.right[1], 0.0))
+        if self.side is not None:
+            right, behind = (*self.side, 0.0), (-self.side[1], self.side[0], 0.0)
         return {
             "left": (-right[0], -right[1], 0.0),
             "right": right,

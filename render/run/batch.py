@@ -116,6 +116,7 @@ class Batch:
         error: DioramaError | None = None
         planner: Planner | None = None
         left = sys.maxsize if self._limit is None else self._limit
+        resized: set[str] = set()
         for item in self.source.check_each():
             if isinstance(item, Diagnostic):
                 diagnostics.append(item)
@@ -132,6 +133,9 @@ class Batch:
                 continue
             if decision is not None and decision.kind in ("render", "replace"):
                 self.work.add(Work.of(decision.episode, decision.settings))
+                match decision.episode.task, [decision.settings.width, decision.settings.height]:
+                    case {"image_size": [int(width), int(height)] as size}, own if size != own:
+                        resized.add(f"{width}x{height}")
             if decision is not None and decision.kind == "conflict" and len(conflicts) < _MAX_CONFLICTS:
                 conflicts.append(decision)
         if diagnostics:
@@ -140,6 +144,9 @@ class Batch:
             raise error
         if conflicts:
             raise Planner.conflict(conflicts, sum(kind == "conflict" for kind in self._kinds.values()))
+        if resized:
+            sizes = ", ".join(sorted(resized))
+            log.warning("images that were published at %s are rendered at another size; see --size", sizes)
         self.count_decisions()
 
     def decisions(self, store: LanceStore | None) -> Iterator[Decision]:

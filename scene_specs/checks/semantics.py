@@ -253,6 +253,8 @@ def _camera_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iter
         if camera.distance is not None and camera.framing is not None:
             yield beside((*path, "framing"), "distance", "distance, or framing")
         yield from _intrinsics_diagnostics(camera, stage, path)
+        if camera.right is not None and not any(camera.right):
+            yield PathDiagnostic((*path, "right"), "found [0, 0]; allowed: a direction, such as [1, 0]")
         aim = camera.look_at or (stage.camera.look_at if stage else None)
         # An orbiting camera does not stand at the location of the stage's camera.
         fixed = stage.camera.location if stage is not None and not orbits(camera, stage) else None

@@ -167,6 +167,7 @@ class SceneCamera(SpecModel):
         clip: nearest and farthest depth, Blender units.
         ortho_scale: Blender units along the longer side of an orthographic image; None for perspective.
         shift: of the lens to the right and up, shares of the longer side of the image.
+        right: direction on the ground that relations call right, a unit vector; None for that of the image.
     """
 
     location: Vector3
@@ -176,6 +177,7 @@ class SceneCamera(SpecModel):
     clip: tuple[float, float]
     ortho_scale: Annotated[float, Field(ge=_LEAST)] | None = None
     shift: tuple[float, float] = Field(default=(0.0, 0.0), exclude_if=lambda shift: shift == (0.0, 0.0))
+    right: tuple[float, float] | None = Field(default=None, exclude_if=lambda right: right is None)
 
     @model_validator(mode="after")
     def _looks_somewhere(self) -> SceneCamera:

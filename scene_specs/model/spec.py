@@ -524,6 +524,8 @@ class CameraSpec(SpecPart):
         framing: instead of `distance`: share of the image's shorter side that the bounding sphere of the objects
             fills, at the aspect ratio of the stage's own size; see [other ratios](fields.md#camera-and-views). A stage
             can define another default. Default: 0.9.
+        right: direction on the ground, [x, y], that relations and constraints mean by `right`; `left`, `front` and
+            `behind` follow from it. Default: what is right in the image.
     """
 
     EXAMPLE = {"location": [7, -6, 5]}
@@ -538,6 +540,7 @@ class CameraSpec(SpecPart):
     elevation_deg: Elevation | None = None
     distance: Positive | None = None
     framing: Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)] | None = None
+    right: Vector2 | None = Field(default=None, exclude_if=lambda right: right is None)
 
 
 class ViewSpec(CameraSpec):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
@@ -14,6 +15,7 @@ from diorama.scene_specs.files.strict_json import Path as JsonPath
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.tasks.importing.scenes import (
     CameraMode,
+    RelationsMode,
     SourceFile,
     frame_of,
     parse_json,
@@ -21,31 +23,52 @@ from diorama.scene_specs.tasks.importing.scenes import (
     segment,
 )
 
+# The label of CLEVR-Hans is `class_id`.
+_KEPT_KEYS = ("image_index", "image_filename", "class_id")
+# The rest follows from what is read.
+_SCENE_KEYS = {*_KEPT_KEYS, "objects", "split", "camera", "directions", "relationships", "episode_id", "image_name"}
+_OBJECT_KEYS = {
+    "name", "shape", "color", "material", "size", "3d_coords", "rotation", "pixel_coords",
+    "bbox", "amodal_bbox", "mask", "visible_pixels",
+}  # fmt: skip
+
+log = logging.getLogger(__name__)
+
 
 def sources(task: Mapping[str, Any]) -> list[str]:
     """See diorama.scene_specs.tasks.benchmark; only generated episodes are numbered."""
     return [] if "index" in task else [published_by("clevr")]
 
 
-def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
+def import_published(
+    path: Path, camera: CameraMode = "recover", strict: bool = False, relations: RelationsMode = "image"
+) -> Iterator[EpisodeSpec]:
     """Yield the scenes of a file as episodes, in order.
 
     Args:
         camera: "recover" it from pixel_coords, or use the stage's "nominal" one.
         strict: a camera that cannot be recovered is a diagnostic instead of a warning. Ids: `clevr/<split>/<image
             name>`, else `clevr/<file name>`.
+        relations: "image": what is left in the image is left of an object; "file": by the file's `directions`, which
+            CLEVR computed before it moved the camera.
 
     Raises:
         SpecError: after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
+    unread: set[str] = set()
     for scene, at in read_published_scenes(path):
-        source = SourceFile(str(path), camera, strict, at)
+        source = SourceFile(str(path), camera, strict, relations, at)
         frame = frame_of(scene, source)
         if frame is None:
             diagnostics += source.diagnostics
             continue
-        yield _empty_episode(scene, path, not at).model_copy(update={"frames": (frame,)})
+        unread.update(scene.keys() - _SCENE_KEYS, *(entry.keys() - _OBJECT_KEYS for entry in scene["objects"]))
+        episode = _empty_episode(scene, path, not at)
+        size = {} if source.size is None else {"image_size": list(source.size)}
+        yield episode.model_copy(update={"frames": (frame,), "task": {**(episode.task or {}), **size}})
+    if unread:
+        log.warning("%s: keys that are not read: %s", path, ", ".join(sorted(unread)))
     if diagnostics:
         raise SpecError(diagnostics)
 
@@ -130,6 +153,6 @@ def _empty_episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpe
     split = segment(split) if isinstance(split, str) and split else None
     parts = ["clevr", *([split] if split else []), segment(stem)]
     task: dict[str, Any] = {"benchmark": "clevr", "name": "clevr"}
-    task |= {key: scene[key] for key in ("image_index", "image_filename") if key in scene}
+    task |= {key: scene[key] for key in _KEPT_KEYS if key in scene}
     spec = {"version": 1, "id": "/".join(parts), "split": split, "frames": [{}], "task": task}
     return EpisodeSpec.model_validate(spec)

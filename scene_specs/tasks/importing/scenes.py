@@ -44,6 +44,9 @@ _PIXEL_WEIGHT_FIRST = 1e-2
 MAX_DEPTH_RESIDUAL = 1e-3
 MAX_PIXEL_RESIDUAL = 1.0
 _STEPS = 30
+# Objects of CLEVR and MEWL are within 3 units of the center; pixels are rounded by at most half of one.
+_STAGE_EDGE = 3.0
+_ROUNDING = 0.5
 
 
 class Recovery(NamedTuple):
@@ -92,12 +95,16 @@ def recover(
     Args:
         points: (N, 3) world.
         pixels: (N, 3) x, y and depth as in `pixel_coords`.
-        sizes: image sizes to try first; if none fits, the size is computed. None with fewer than three points, or if
-            the iteration diverges.
+        sizes: image sizes to try first; if none fits, the size is computed. None with fewer than two points, with two
+            that leave the camera open, or if the iteration diverges.
     """
-    if len(points) < 3:
+    if len(points) < 2:
         return None
     start = np.array(nominal)
+    if len(points) == 2:
+        pairs = [_solve_camera(points, pixels, start, focal, size) for size in sizes]
+        fits = [each for each in pairs if each and each.consistent and _pair_suffices(points, each, focal)]
+        return fits[0] if len(fits) == 1 else None
     best: Recovery | None = None
     for size in sorted(sizes, key=lambda size: float(np.abs(project(start, points, focal, size) - pixels).max())):
         recovery = _solve_camera(points, pixels, start, focal, size)
@@ -113,6 +120,20 @@ def recover(
         if found is not None and (best is None or found.consistent):
             return found
     return best
+
+
+def _pair_suffices(points: Array, recovery: Recovery, focal: float) -> bool:
+    """Return whether two objects fix a camera: what rounded pixels leave open moves nothing on stage by over a pixel.
+
+    Two depths leave one direction in which the camera could be elsewhere, and pixels bound how far.
+    """
+    edge, at = [-_STAGE_EDGE, _STAGE_EDGE], np.array(recovery.location)
+    seen = np.concatenate([points, [(x, y, 0.0) for x in edge for y in edge]])
+    slopes = np.stack([(project(at + step, seen, focal, recovery.size) - project(at - step, seen, focal, recovery.size))
+                       / 2e-5 for step in np.eye(3) * 1e-5], axis=2)  # fmt: skip
+    open_direction = np.linalg.svd(slopes[:2, 2])[2][2]
+    moves = np.abs(slopes[:, :2] @ open_direction).max(axis=1)
+    return bool(moves.max() * _ROUNDING <= moves[:2].max())
 
 
 def _fit_size(points: Array, pixels: Array, location: Array, focal: float) -> tuple[int, int] | None:
@@ -172,6 +193,7 @@ def _descend(
 
 
 CameraMode = Literal["recover", "nominal"]
+RelationsMode = Literal["image", "file"]
 STAGE = "clevr"
 POINTER = "arrow"
 _NUMBERS = TypeAdapter(list[Annotated[float, Field(strict=True, ge=-1e4, le=1e4)]])
@@ -195,13 +217,17 @@ class SourceFile:
 
     Attributes:
         strict: report a camera that cannot be recovered.
+        relations: "image": relations as they are in the image; "file": by the file's `directions`.
         at: path of the scene in the file.
+        size: width and height of the published image, if its camera was recovered.
     """
 
     file: str
     camera: CameraMode = "recover"
     strict: bool = False
+    relations: RelationsMode = "image"
     at: JsonPath = ()
+    size: tuple[int, int] | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def diagnostic(self, path: JsonPath, problem: str, hint: str = "") -> None:
@@ -242,6 +268,8 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
             objects.append(item)
     pointer = _read_pointer(scene, hands, objects, source) if hands and not source.diagnostics else None
     camera = None if source.diagnostics else _read_camera(scene, source)
+    if camera is not None and source.relations == "file":
+        camera = camera.model_copy(update={"right": _read_right(scene, source)})
     if source.diagnostics:
         return None
     try:
@@ -322,6 +350,12 @@ def _read_numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> l
     return None
 
 
+def _read_right(scene: dict[str, Any], source: SourceFile) -> tuple[float, float] | None:
+    """Return the direction on the ground that the file's relations call right, None after a diagnostic."""
+    right = _read_numbers(value_at(scene, ("directions", "right")), 3, source, ("directions", "right"))
+    return None if right is None else (right[0], right[1])
+
+
 def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     """Return the recorded or recovered camera, or the stage's without jitter if requested or if recovery fails."""
     stage = load_stage(STAGE).camera
@@ -339,13 +373,16 @@ def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     match scene.get("camera"):
         case dict(recorded) if recorded.get("projection") != "orthographic" and not source.diagnostics:
             return _read_recorded_camera(recorded, np.array(points), np.array(pixels), source) or nominal
-    why = f"{len(points)} of at least 3 objects have pixel_coords"
-    if len(points) >= 3:
+    why = f"{len(points)} of at least 2 objects have pixel_coords"
+    if len(points) >= 2:
         focal = stage.lens / stage.sensor_width
         recovery = recover(np.array(points), np.array(pixels), stage.location, focal, SIZES_OF_IMAGES)
         if recovery is not None and recovery.consistent:
+            source.size = recovery.size
             return CameraSpec(location=recovery.location, jitter=0.0)
         why = "no camera aimed at the origin fits its numbers"
+        if len(points) == 2:
+            why = "two objects leave it open"
         if recovery is not None:
             why += f" (off by {recovery.depth_residual:.2g} in depth and {recovery.pixel_residual:.2g} pixels)"
     if source.strict:

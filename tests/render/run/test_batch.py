@@ -118,6 +118,12 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, write: Callable[..., str]) -> 
     assert not (tmp_path / "out.lance").exists()
 
 
+def test_another_size_than_the_published_one_is_said_once(tmp_path: Path, write: Callable[..., str]) -> None:
+    sizes = [[480, 320], [480, 320], [64, 48]]
+    specs = write(*(episode(name, task={"image_size": size}) for name, size in zip("abc", sizes, strict=True)))
+    assert run(specs, "--dry-run", folder=tmp_path)["stderr"].count("published at 480x320 are rendered at another") == 1
+
+
 @pytest.mark.slow
 def test_a_flat_scene_gets_the_margins_of_its_spec(tmp_path: Path, write: Callable[..., str]) -> None:
     square = {"shape": "square", "size": 20, "location": [50, 50], "rotation_deg": 0, "color": "red"}

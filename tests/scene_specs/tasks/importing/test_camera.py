@@ -60,10 +60,25 @@ def test_projection_is_the_renderers() -> None:
         np.testing.assert_allclose(ours, camera_at(location, size).project(points), atol=1e-9)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_fewer_than_three_objects_say_too_little(count: int) -> None:
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_objects_say_too_little(count: int) -> None:
     points, pixels = np.zeros((count, 3)), np.ones((count, 3))
     assert recover(points, pixels, NOMINAL.location, FOCAL, SIZES) is None
+
+
+def test_two_objects_fix_a_camera_to_a_pixel_or_are_refused() -> None:
+    outcomes = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        hidden, size = jittered(rng), SIZES[seed % 2]
+        points, pixels = numbers(scene(rng, hidden, 6, size)["objects"])
+        recovery = recover(points[:2], pixels[:2], NOMINAL.location, FOCAL, SIZES)
+        outcomes.append(recovery is not None)
+        if recovery is not None:
+            assert recovery.size == size
+            seen, expected = (project(np.array(at), points, FOCAL, size) for at in (recovery.location, hidden))
+            assert float(np.abs(seen - expected)[:, :2].max()) <= 1.0
+    assert 40 < sum(outcomes) < 160
 
 
 @pytest.mark.slow

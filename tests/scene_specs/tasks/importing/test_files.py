@@ -13,11 +13,12 @@ from click.testing import CliRunner
 
 from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
+from diorama.render.geometry.camera import Camera
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from diorama.scene_specs.checks.semantics import check_spec
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.profiles import episode_settings, settings_for
 from diorama.scene_specs.model.stage import load_stage
 from tests.scene_specs.tasks.importing.published import clevr_file, jittered, mewl_folder, scene
 
@@ -207,11 +208,11 @@ def test_a_hand_that_points_at_nothing_is_named(tmp_path: Path, rng: np.random.G
         list(import_mewl(tmp_path / "a.json"))
 
 
-@pytest.mark.parametrize("change", ["two objects", "no pixels", "other depths"])
+@pytest.mark.parametrize("change", ["one object", "no pixels", "other depths"])
 def test_a_camera_that_cannot_be_recovered(
     tmp_path: Path, rng: np.random.Generator, caplog: pytest.LogCaptureFixture, change: str
 ) -> None:
-    entry = scene(rng, jittered(rng), 2 if change == "two objects" else 4, (320, 240))
+    entry = scene(rng, jittered(rng), 1 if change == "one object" else 4, (320, 240))
     for number, item in enumerate(entry["objects"]):
         if change == "no pixels":
             del item["pixel_coords"]
@@ -226,6 +227,39 @@ def test_a_camera_that_cannot_be_recovered(
     with pytest.raises(SpecError, match="can't be recovered"):
         list(import_clevr(file, strict=True))
     assert list(import_clevr(file, camera="nominal", strict=True)) == [episode]
+
+
+def test_relations_are_the_image_s_or_the_file_s(tmp_path: Path, rng: np.random.Generator) -> None:
+    entry = scene(rng, jittered(rng), 5, (320, 240))
+    entry["directions"] = {"right": [0.6, 0.8, -0.0], "front": [0.8, -0.6, 0.0]}
+    file = clevr_file(tmp_path / "a.json", [entry])
+    (by_image,), (by_file,) = import_clevr(file), import_clevr(file, relations="file")
+    assert by_image.frames[0].camera is not None
+    assert by_image.frames[0].camera.right is None
+    assert by_file.frames[0].camera == by_image.frames[0].camera.model_copy(update={"right": (0.6, 0.8)})
+    camera = compile_episode(by_file, episode_settings(by_file)).frames[0].views[0].camera
+    assert camera.right == (0.6, 0.8)
+    directions = Camera.of(camera, 320, 240).directions()
+    assert directions["front"] == (0.8, -0.6, 0.0)
+    assert directions["left"] == (-0.6, -0.8, 0.0)
+    assert math.isclose(sum(a * b for a, b in zip(directions["right"], directions["behind"], strict=True)), 0.0)
+    del entry["directions"]
+    with pytest.raises(SpecError, match=r"directions\.right: found null; allowed: 3 numbers"):
+        list(import_clevr(clevr_file(tmp_path / "b.json", [entry]), relations="file"))
+
+
+def test_keys_that_are_not_read_are_named_once(
+    tmp_path: Path, rng: np.random.Generator, caplog: pytest.LogCaptureFixture
+) -> None:
+    entries = [scene(rng, jittered(rng), 4, (480, 320)) | {"class_id": 2, "confounder": True} for _ in range(3)]
+    for entry in entries:
+        entry["objects"][0]["mood"] = "good"
+    episodes = list(import_clevr(clevr_file(tmp_path / "hans.json", entries)))
+    assert [(episode.task or {})["class_id"] for episode in episodes] == [2, 2, 2]
+    assert all((episode.task or {})["image_size"] == [480, 320] for episode in episodes)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{tmp_path / 'hans.json'}: keys that are not read: confounder, mood"
+    ]
 
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
