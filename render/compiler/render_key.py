@@ -13,7 +13,6 @@ from typing import Any
 
 from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.attributes import OBSERVER_MATERIAL
-from diorama.render.compiler.cameras import fits
 from diorama.render.compiler.pointer import MESHES
 from diorama.render.machine.blender_series import key_suffix
 from diorama.scene_specs.asset_roots import in_asset_roots
@@ -26,20 +25,12 @@ from diorama.scene_specs.model.look import PLAIN, load_look, look_digest
 from diorama.scene_specs.model.profiles import Episode
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView, Settings
-from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
-from diorama.scene_specs.model.stage import Stage, drawn_shapes, flat_layer_distance, stage_of
+from diorama.scene_specs.model.spec import EpisodeSpec, MaterialSpec, OutlineSpec
+from diorama.scene_specs.model.stage import Stage, drawn_shapes, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
 # episode counts as outdated. The package's own version is in the provenance.
-IDENTITY_VERSION = "0.1.0"
-# Added for flat images whose aspect ratio is not that of the canvas: 0.1.0 cropped them.
-_FITTED = "+fitted"
-# Added where random_objects lists colors or materials for models: 0.1.0 ignored them.
-_LISTED = "+listed"
-# Added where `distinct` may compare other things than 0.1.0, which compared values as written.
-_DISTINCT = "+distinct"
-# Added where flat objects are in layers of which the stage's file says nothing: 0.1.0 had them in one plane.
-_LAYERED = "+layered"
+IDENTITY_VERSION = "0.2.0"
 # Kinds of plug-ins that are part of what an image shows.
 _NOUNS = ("families", "grounds", "looks", "materials", "patterns", "shapes", "stages")
 _CONTENTS = {singular(noun): noun for noun in _NOUNS}
@@ -60,9 +51,7 @@ def render_key_of(episode: Episode, settings: Settings, renderer: str, asset_roo
         UsageError: the code of a plug-in can't be read.
     """
     if isinstance(episode, Scene):
-        assets, size = episode.assets, (episode.settings.width, episode.settings.height)
-        listed = seen = layered = False
-        flat = any(frame.pixels is not None for frame in episode.frames)
+        assets = episode.assets
         materials = {item.material.name for frame in episode.frames for item in frame.objects}
         look = episode.look.name if episode.look is not None else PLAIN
         episode = episode.model_copy(update={"settings": settings})
@@ -72,23 +61,17 @@ def render_key_of(episode: Episode, settings: Settings, renderer: str, asset_roo
         blends = [material.blend for material in made_of if material.blend]
         assets = scene_assets(episode.stage, stage, _meshes_of(episode, stage), blends, asset_roots)
         materials = {material.name or "" for material in made_of}
-        size, flat = stage.size, stage.pixels != "filtered"
         look = episode.chosen_look().name
         if look == PLAIN:
             episode = episode.model_copy(update={"look": None})
         else:
             assets = {**assets, f"look:{look}": look_digest(look)}
-        listed = any(_lists_for_models(frame, stage) for frame in episode.frames)
-        seen = any(_distinct_by_sight(frame, stage) for frame in episode.frames)
-        layered = any(flat_layer_distance(frame, stage) is not None for frame in episode.frames)
     passes = [name for frame in episode.frames for name in frame.passes]
-    suffix = _LISTED * listed + _DISTINCT * seen + _LAYERED * layered
-    suffix += _FITTED * (flat and not fits(size, settings)) + key_suffix(renderer)
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
         assets={**assets, **plugin_assets([*assets, *recipes_of(look)], materials, renderer, passes)},
-        version=IDENTITY_VERSION + suffix,
+        version=IDENTITY_VERSION + key_suffix(renderer),
         renderer=renderer,
     )
 
@@ -116,29 +99,6 @@ def _materials_of(spec: EpisodeSpec, stage: Stage) -> Iterator[str | MaterialSpe
             yield OBSERVER_MATERIAL
         if frame.random_objects is not None:
             yield from frame.random_objects.materials or stage.defaults.materials
-
-
-def _lists_for_models(frame: FrameSpec, stage: Stage) -> bool:
-    """Whether the spec lists colors or materials of random objects that may be models."""
-    drawn = frame.random_objects
-    if drawn is None or not (drawn.colors or drawn.materials or drawn.combinations):
-        return False
-    return any(map(is_model, drawn_shapes(drawn, stage)))
-
-
-def _distinct_by_sight(frame: FrameSpec, stage: Stage) -> bool:
-    """Whether `distinct` compares models, objects that fill places, or listed values with other forms than words."""
-    drawn = frame.random_objects
-    if drawn is None or not drawn.distinct:
-        return False
-    if stage.places is not None or any(map(is_model, drawn_shapes(drawn, stage))):
-        return True
-    return not all(_is_plain(value) for item in frame.objects for value in (item.size, item.material, item.shape))
-
-
-def _is_plain(value: object) -> bool:
-    """Whether a value of a spec is open or a word, and not the name of a model."""
-    return value is None or (isinstance(value, str) and not is_model(value))
 
 
 def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:

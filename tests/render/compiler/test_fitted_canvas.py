@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from diorama.render.compiler import compile_episode
-from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from diorama.render.geometry.camera import Camera
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene
@@ -62,16 +61,3 @@ def test_of_a_camera_elsewhere_nothing_is_cut_off() -> None:
     assert again.frames[0].views[0].camera.ortho_scale == 40.0
     tall = compile_episode(scene.model_copy(update={"frames": (frame,)}), settings_for("draft", 64, 96))
     assert tall.frames[0].views[0].camera.ortho_scale == 60.0
-
-
-def test_only_fitted_images_have_another_identity() -> None:
-    def version(episode: EpisodeSpec | Scene, size: tuple[int, int]) -> str:
-        return render_key_of(episode, settings_for("draft", *size), "fake").version
-
-    assert version(spec(), (48, 32)) == IDENTITY_VERSION
-    assert version(spec(), (48, 48)) != IDENTITY_VERSION
-    clevr = spec(stage="clevr", canvas=None, frames=[{}])
-    assert version(clevr, (64, 64)) == version(clevr, (64, 48)) == IDENTITY_VERSION
-    scene = compile_episode(spec(), settings_for("draft", 48, 48))
-    assert version(scene, (48, 48)) == IDENTITY_VERSION
-    assert version(scene, (48, 32)) != IDENTITY_VERSION

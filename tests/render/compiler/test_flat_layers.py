@@ -49,23 +49,6 @@ CAR = {"shape": "shapenet:cars/#4", "place": "top_left"}
 HERE, THERE = {"shape": "circle", "place": "top_left"}, {"shape": "circle", "place": "top_right"}
 
 
-@pytest.mark.parametrize(
-    ("spec", "layered"),
-    [
-        (spec_of(BELOW, ABOVE), True),
-        (spec_of(HERE, THERE), True),
-        (spec_of({}, {"shape": {"polygon": [[0, 0], [9, 0], [0, 9]]}}), True),
-        (spec_of(random_objects={"count": [0, 2]}), True),
-        (spec_of(random_objects={"count": 1}), False),
-        (spec_of(BELOW, CAR), False),
-        (spec_of(CAR, random_objects={"count": 3, "shapes": ["shapenet:cars/#4"]}), False),
-        (spec_of(BELOW, ABOVE, stage="flat"), False),
-    ],
-)
-def test_keys_change_where_two_objects_could_be_in_one_plane(spec: EpisodeSpec, layered: bool) -> None:
-    assert key(spec).endswith("+layered") is layered
-
-
 def test_single_flat_objects_and_models_stay_where_they_were() -> None:
     assert scene_of(spec_of(BELOW, CAR)).frames[0].objects[0].location[2] == 0.0
     objects = scene_of(spec_of(HERE, CAR | {"place": "bottom_left"}, THERE)).frames[0].objects

@@ -133,7 +133,7 @@ def test_a_flat_scene_gets_the_margins_of_its_spec(tmp_path: Path, write: Callab
     one, two = (open_or_create(str(tmp_path / "out.lance")).get(name) for name in ("spec", "scene"))
     assert one.scene.frames[0].views == two.scene.frames[0].views
     assert one.images[0].annotation.objects[0].bbox == two.images[0].annotation.objects[0].bbox
-    assert one.job.version == two.job.version == f"{IDENTITY_VERSION}+fitted"
+    assert one.job.version == two.job.version == IDENTITY_VERSION
     assert two.job.spec["settings"] == two.job.settings
 
 
