@@ -24,7 +24,7 @@ from diorama.scene_specs.model.record import (
     PointerAnnotation,
 )
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, SceneView
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 from diorama.scene_specs.rotation import (
     Matrix,
     Quaternion,
@@ -143,7 +143,7 @@ def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnota
         StageError: the stage can't be read.
         AssetError: a mesh can't be read, or is no person.
     """
-    annotations, ground = [], load_stage(scene.stage).ground
+    annotations, ground = [], scene_stage(scene).ground
     for observer in frame.observers:
         person = frame.objects[observer.index - 1]
         eye = eye_camera(person)
@@ -205,7 +205,7 @@ def object_layers(scene: Scene, frame: SceneFrame, view: SceneView, width: int, 
         StageError: the stage is unknown, or its file is wrong.
         AssetError: a model, mesh, material or file of assets is missing or damaged.
     """
-    camera, ground = Camera.of(view.camera, width, height), load_stage(scene.stage).ground
+    camera, ground = Camera.of(view.camera, width, height), scene_stage(scene).ground
     return [object_layer(item, camera, ground) for item in frame.objects]
 
 
@@ -237,7 +237,7 @@ def annotate(
             f"episode {scene.id}: image {frame.image_name(view)}: the id pass has instance {highest}, "
             f"but the frame has {len(frame.objects)} objects"
         )
-    stage = load_stage(scene.stage)
+    stage = scene_stage(scene)
     layers = layers or object_layers(scene, frame, view, width, height)
     camera = Camera.of(view.camera, width, height)
     directions = camera.directions()

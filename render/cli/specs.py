@@ -154,8 +154,11 @@ def check(
     if store is not None:
         result = verify_store(store, published)
     else:
-        with SpecSource(files, more=AssetCheck(asset_roots)) as source:
+        with SpecSource(files, more=(assets := AssetCheck(asset_roots))) as source:
             result = Verification(*source.check())
+            if assets.stages_left_out:
+                hint = 'whose lights changed in 0.2; write "stage": "mewl" for those of 0.1'
+                log.info("no stage in %s: it is clevr, %s", counted(assets.stages_left_out, "episode"), hint)
             if prove and not result.diagnostics:
                 result = verify_files(source, published)
     diagnostics = result.diagnostics

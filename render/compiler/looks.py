@@ -7,7 +7,7 @@ from diorama.scene_specs.language.rng import Keys, pick
 from diorama.scene_specs.model.look import PLAIN, Look, LookError, Recipe, SceneLook, load_look, look_digest
 from diorama.scene_specs.model.materials import scatters
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneLight, SceneObject
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 from diorama.scene_specs.rotation import rounded, rounded3
 
 # Textures repeat, if at all, after much more than that, Blender units.
@@ -26,7 +26,7 @@ def with_look(scene: Scene, name: str, variant: int | None = None, words: bool =
     """
     if name == PLAIN:
         return scene
-    if load_stage(scene.stage).ground is None:
+    if (stage := scene_stage(scene)).ground is None:
         raise LookError(f"episode {scene.id}: stage {scene.stage!r} has no ground, so it has no look but {PLAIN}")
     look, keys = load_look(name), Keys(scene.seed, scene.id, "look")
     rng = keys.generator(name)
@@ -34,7 +34,7 @@ def with_look(scene: Scene, name: str, variant: int | None = None, words: bool =
     number = drawn if variant is None else variant
     if number >= (count := max(len(look.variants), 1)):
         raise LookError(f"episode {scene.id}: found variant {number} of look {name!r}; allowed: 0 to {count - 1}")
-    chosen = look.variant(number)
+    chosen = look.variant(number, stage.name)
     resolved = SceneLook(
         name=name,
         variant=number,

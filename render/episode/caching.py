@@ -15,7 +15,7 @@ from diorama.render.compiler.render_key import picture_key
 from diorama.render.geometry.display import with_fixation
 from diorama.scene_specs.model.passes import Passes, Renderer
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 
 # Compressed bytes; an image of iWISDM's size takes about 60 KB.
 MOST_BYTES = 256 << 20
@@ -40,7 +40,7 @@ class CachingRenderer:
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """Render or reuse one view. Images are cached without fixation cross, which is added afterwards."""
-        stage = load_stage(scene.stage)
+        stage = scene_stage(scene)
         if stage.sampling != "content":
             return self._inner.render(scene, frame, view)
         bare = frame.model_copy(update={"fixation": None})

@@ -28,7 +28,7 @@ from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 from diorama.scene_specs.model.scene import MOST_SAMPLES, Scene, SceneFrame, SceneView
-from diorama.scene_specs.model.stage import Stage, load_stage
+from diorama.scene_specs.model.stage import Stage, scene_stage
 
 Colors = NDArray[np.uint8]
 Ids = NDArray[np.uint16]
@@ -173,7 +173,7 @@ def check_ids(scene: Scene, frame: SceneFrame, view: SceneView, ids: Ids, layers
         yield Check("overlap", np.inf, f"the id pass has ids from {lowest} to {highest}; expected 0 to {count}")
         return
     checks = [*_overlaps(frame, ids, compose(layers, width, height)[0])]
-    ground = load_stage(scene.stage).ground
+    ground = scene_stage(scene).ground
     if ground is not None and first_problem(checks):
         # From below or behind, the ground hides objects, and shows what it has below it.
         camera = Camera.of(view.camera, width, height)
@@ -212,7 +212,7 @@ def check_color(
     if renderer not in (CYCLES, FAKE):
         yield Check("black", 2.0 * bool(ids.any() and not color.any()), "all pixels are black")
         return
-    stage = load_stage(scene.stage)
+    stage = scene_stage(scene)
     if frame.fixation and stage.fixation is not None:
         center = color[len(color) // 2, color.shape[1] // 2].tolist()
         off = float(center != [*stage.fixation.color])

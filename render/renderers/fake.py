@@ -22,7 +22,7 @@ from diorama.render.passes import SoftwareView, rendered_rows
 from diorama.scene_specs.errors import RenderError, UsageError
 from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 
 _GRAY = 128
 
@@ -73,7 +73,7 @@ class FakeRenderer:
             self._kept.append(os.urandom(self.grow))
         width, height = scene.settings.width, scene.settings.height
         camera = Camera.of(view.camera, width, height)
-        stage = load_stage(scene.stage)
+        stage = scene_stage(scene)
         order, depth = compose([object_layer(item, camera, stage.ground) for item in frame.objects], width, height)
         indices = np.array([0, *(item.index for item in frame.objects)], dtype=np.uint16)
         colors = [display(np.array(item.color_linear, dtype=np.float32)) for item in frame.objects]

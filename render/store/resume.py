@@ -12,9 +12,11 @@ from diorama.render.store.episode_store import KEY, EpisodeReader, PutResult, sh
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.language.json_diff import differences, preview_json
+from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import stage_with
 
 Policy = Literal["error", "replace", "keep"]
 Kind = Literal["render", "skip", "keep", "replace", "conflict"]
@@ -163,7 +165,12 @@ def difference(old: RenderKey, new: RenderKey) -> list[str]:
     Such as `spec frames[0].objects[0].color: stored "red", now "blue"`, or `settings samples: stored 64, now 24`.
     The profile comes first among the settings, because it explains the others.
     """
-    return [
+    stages = {name.removeprefix("stage:"): digest for name, digest in old.assets.items() - new.assets.items()}
+    now = {name: stage_with(name, digest) for name, digest in stages.items() if name in plugins("stages")}
+    renamed = [
+        f"stage {was!r} has changed; what was stored is stage {name!r}" for was, name in now.items() if was != name
+    ]
+    return renamed + [
         f"{part}{' ' if path else ''}{path}: stored {preview_json(before)}, now {preview_json(after)}"
         for part in ("spec", "settings", "assets", "version", "renderer")
         for path, before, after in sorted(

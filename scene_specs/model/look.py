@@ -113,6 +113,7 @@ class Look(SpecModel):
         lights: changes to lights of the stage.
         exposure: factor of linear light before display.
         white: factors of linear RGB before display, in addition.
+        stages: name of a stage -> changes of the other fields on it, as in `variants`.
         without: materials whose color words don't hold, or [color, material] pairs.
         variants: changes of the other fields, as in JSON, of which an episode gets one; objects are merged.
     """
@@ -125,6 +126,7 @@ class Look(SpecModel):
     exposure: Positive = 1.0
     white: LinearColor = (1.0, 1.0, 1.0)
     finish: Finish | None = None
+    stages: dict[str, dict[str, Any]] = Field(default_factory=dict)
     without: tuple[str | tuple[str, str], ...] = ()
     variants: Annotated[tuple[dict[str, Any], ...], Field(max_length=8)] = ()
 
@@ -135,13 +137,15 @@ class Look(SpecModel):
                 plugin(noun, recipe.name)
                 changed_parameters(recipe.name, recipe.parameters, noun)
         for number in range(len(self.variants)):
-            self.variant(number)
+            for stage in ("", *self.variant(number).stages):
+                self.variant(number, stage)
         return self
 
-    def variant(self, number: int) -> Look:
-        """Return the look with the changes of a variant."""
+    def variant(self, number: int, stage: str = "") -> Look:
+        """Return the look with the changes of a variant, and then with those for a stage."""
         changes = self.variants[number] if self.variants else {}
-        return Look.model_validate(_merge_fields(self.model_dump(mode="json", exclude={"variants"}), changes))
+        merged = _merge_fields(self.model_dump(mode="json", exclude={"variants"}), changes)
+        return Look.model_validate(_merge_fields(merged, merged["stages"].get(stage, {})))
 
     def keeps_word(self, color: str | None, material: str) -> bool:
         """Return whether color words of objects of a color and material hold."""

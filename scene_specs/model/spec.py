@@ -15,7 +15,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializationInfo, ValidationError, model_serializer
+from pydantic.functional_serializers import SerializerFunctionWrapHandler
 from pydantic_core import PydanticKnownError
 
 from diorama.scene_specs.errors import SpecError, spec_error
@@ -659,11 +660,11 @@ class EpisodeSpec(SpecPart):
             letter, a digit or `_`.
         seed: together with `id` and the names of the frames, it determines every sampled value.
         stage: the environment: camera, lights, ground, defaults and layout rules. Diorama's stages are `clevr`,
-            `table`, [`studio`, `quadrants`, `pictures`](shapes.md#models-and-their-stages), [`flat` and
+            `mewl`, `table`, [`studio`, `quadrants`, `pictures`](shapes.md#models-and-their-stages), [`flat` and
             `tangram`](shapes.md#flat-shapes-and-stages); you can also use [a stage of your
-            own](spec.md#your-own-stages-shapes-and-materials). `table` has CLEVR's lights on a darker ground and is
-            seen from higher up. It has its own sRGB values for CLEVR's color names, and two more names: `white` and
-            `black`.
+            own](spec.md#your-own-stages-shapes-and-materials). `clevr` has the lights of CLEVR, `mewl` the brighter
+            ones of MEWL, and `table` these on a darker ground, seen from higher up. `table` has its own sRGB values for
+            CLEVR's color names, and two more names: `white` and `black`.
         canvas: `[width, height]`; only on [flat stages](shapes.md#flat-shapes-and-stages) without places (`flat`,
             `tangram`): size of the canvas in units, and of the images in pixels unless you pass `--size`. Default: the
             stage's.
@@ -696,6 +697,15 @@ class EpisodeSpec(SpecPart):
             super().__init__(**{"version": 1, **data})
 
         __init__.__pydantic_base_init__ = True
+
+    @model_serializer(mode="wrap")
+    def _with_stage(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        """Write the stage also where defaults are left out: a default may change, as it did in 0.2."""
+        data: dict[str, Any] = dump(self)
+        if "stage" in data or not info.exclude_defaults:
+            return data
+        first = {key: data.pop(key) for key in ("version", "id") if key in data}
+        return {**first, "stage": self.stage, **data}
 
     def chosen_look(self) -> LookSpec:
         """Return the look with its name."""

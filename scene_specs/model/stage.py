@@ -15,8 +15,9 @@ from pydantic import Field, model_validator
 
 from diorama.scene_specs.errors import DioramaError, PluginError
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
-from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.registry import plugin, plugins
 from diorama.scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
+from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import (
     AreaSpec,
     Byte,
@@ -307,7 +308,8 @@ def load_stage(name: str) -> Stage:
     """
     try:
         path: Path = plugin("stages", name).load()
-        return Stage.model_validate_json(path.read_bytes())
+        # `mewl` is the file that was called `clevr` in 0.1, byte for byte.
+        return Stage.model_validate_json(path.read_bytes()).model_copy(update={"name": name})
     except PluginError as error:
         raise StageError(str(error)) from error
     except (OSError, ValueError) as error:
@@ -346,3 +348,22 @@ def stage_digest(name: str) -> str:
     """
     load_stage(name)
     return hashlib.sha256(plugin("stages", name).load().read_bytes()).hexdigest()
+
+
+def stage_with(name: str, digest: str | None) -> str:
+    """Return the name of the stage whose file has a digest: `name`, or else another of Diorama's; `name` if none has.
+
+    Raises:
+        StageError: the stage `name` does not exist.
+    """
+    own = (known for known, provided in plugins("stages").items() if provided.own)
+    return next((known for known in (name, *own) if stage_digest(known) == digest), name)
+
+
+def scene_stage(scene: Scene) -> Stage:
+    """Return the stage that a Scene was made with, which may have another name by now.
+
+    Raises:
+        StageError: the stage does not exist.
+    """
+    return load_stage(stage_with(scene.stage, scene.assets.get(f"stage:{scene.stage}")))

@@ -44,7 +44,10 @@ def scene_of(name: str) -> Scene:
 
 
 def check_name(name: str, renderer: CyclesRenderer) -> None:
-    assert load_stage(name).name == name == plugin("stages", name).load().stem
+    path = plugin("stages", name).load()
+    assert load_stage(name).name == name == path.stem
+    # `mewl` is the file that was clevr.json in 0.1, byte for byte.
+    assert json.loads(path.read_bytes())["name"] == {"mewl": "clevr"}.get(name, name)
 
 
 def check_defaults(name: str, renderer: CyclesRenderer) -> None:

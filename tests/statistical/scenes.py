@@ -40,7 +40,10 @@ _FLAT: list[Item] = [
     {"shape": "triangle", "color": [20, 90, 200], "size": 4, "location": [18, 20], "rotation_deg": 20},
     {"shape": {"polygon": _CORNERS}, "color": [120, 200, 70], "location": [6, 5.5]},
 ]
+# As the references were made, when CLEVR's lamps were MEWL's. tests/compatibility/test_stages.py has their energies.
+_LAMPS = [{"name": "key", "energy": 235.62}, {"name": "fill", "energy": 62.83}, {"name": "back", "energy": 117.81}]
 _STAGES: dict[str, dict[str, Any]] = {
+    "clevr": {"lights": _LAMPS},
     "studio": {"objects": [{"shape": "cube", "material": "metal", "rotation_deg": 30}]},
     "quadrants": {
         "fixation": True,
@@ -69,24 +72,28 @@ def _table(*materials: Any) -> dict[str, Any]:
 def _frames() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(name of the scene, stage, frame)."""
     for name in _own("materials"):
-        yield f"material-{name}", "clevr", _table(name)
+        yield f"material-{name}", "mewl", _table(name)
     for name in _own("stages"):
         if load_stage(name).pixels == "center":
             yield f"stage-{name}", name, {"objects": _FLAT}
             yield f"stage-{name}-antialias", name, {"objects": _FLAT, "antialias": True}
         else:
             # With the stage's own camera.
-            yield f"stage-{name}", name, _STAGES.get(name, {"objects": _table("rubber", "metal", "glass")["objects"]})
-    yield "parameters-metal", "clevr", _table({"name": "metal", "roughness": 0.2})
-    yield "parameters-glass", "clevr", _table({"name": "glass", "ior": 1.5, "roughness": 0.3})
+            yield (
+                f"stage-{name}",
+                name,
+                {"objects": _table("rubber", "metal", "glass")["objects"], **_STAGES.get(name, {})},
+            )
+    yield "parameters-metal", "mewl", _table({"name": "metal", "roughness": 0.2})
+    yield "parameters-glass", "mewl", _table({"name": "glass", "ior": 1.5, "roughness": 0.3})
     yield "parameters-emission", "table", _table("matte", {"name": "emission", "strength": 3})
-    yield "blend-file", "clevr", _table(_BLEND, "rubber")
+    yield "blend-file", "mewl", _table(_BLEND, "rubber")
     yield "model", "studio", {"objects": [{"shape": "shapenet:cars/#4", "rotation_deg": 30}]}
     target = {"name": "a", "shape": "cube", "color": "blue", "material": "rubber", "size": 0.6, "location": [-1.2, 0.6]}
     hand = {"target": "a", "size": 1.2, "location": [1.2, -0.6]}
-    yield "hand", "clevr", {"objects": [target], "pointer": hand, "camera": _CAMERA}
+    yield "hand", "mewl", {"objects": [target], "pointer": hand, "camera": _CAMERA}
     for name in _looks():
-        yield name, "clevr", _table("rubber", "metal")
+        yield name, "mewl", _table("rubber", "metal")
 
 
 def _looks() -> dict[str, tuple[str, int, list[Recipe]]]:
@@ -128,7 +135,9 @@ def scenes() -> dict[str, Scene]:
         about = load_stage(stage)
         size = SQUARE if about.size[0] == about.size[1] else SIZE
         flat: dict[str, Any] = {"canvas": size} if about.pixels == "center" else {}
-        spec = {"version": 1, "id": f"statistical/{name}", "stage": stage, "frames": [frame], **flat}
+        # The stage `mewl` has the reference of what it was called before.
+        identity = "statistical/" + name.replace("mewl", "clevr")
+        spec = {"version": 1, "id": identity, "stage": stage, "frames": [frame], **flat}
         settings = settings_for("standard", *size)
         settings = settings.with_samples(SAMPLES).model_copy(update={"denoise": False})
         found[name] = compile_episode(EpisodeSpec.model_validate(spec), settings)

@@ -1,6 +1,7 @@
 """Fit or measure looks: exposure, color words, cost.
 
-    python -m tools looks fit [NAME...]                    writes exposure, white and without into the files of looks
+    python -m tools looks fit [NAME...] --stage mewl       writes exposure, white and without into the files of looks
+    python -m tools looks fit [NAME...] --stage clevr      writes what differs on clevr; words must hold on both stages
     python -m tools looks measure [NAME...] [--scenes N]   compares renders with those of plain
     python -m tools looks cost [NAME...] --scenes 8        CPU seconds, PSNR and FLIP against 1,024 samples
 
@@ -45,6 +46,8 @@ Floats = NDArray[np.float64]
 COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
 MATERIALS = ("rubber", "metal", "glass")
 SHAPES = ("cube", "sphere", "cylinder")
+# The stage whose fit holds on all stages that a look's file does not name.
+BASE = "mewl"
 # Share of renders in which a kept word is true, and how many colors of a material may fail before all are left out.
 TRUE, FEW = 0.95, 1
 # Samples of the references of `cost`.
@@ -120,14 +123,14 @@ def objects_of(scene: Scene, passes: Passes) -> Iterator[Seen]:
 class Camera:
     """Renders scenes in looks at one size."""
 
-    def __init__(self, size: tuple[int, int], profile: str) -> None:
-        self._renderer = CyclesRenderer("cpu")
+    def __init__(self, size: tuple[int, int], profile: str, stage: str) -> None:
+        self._renderer, self.stage = CyclesRenderer("cpu"), stage
         self.settings = settings_for(profile, *size)
 
     def scene(self, objects: Sequence[dict[str, str]], seed: int) -> Scene:
         """Return the plain Scene of some objects."""
-        spec = {"version": 1, "id": f"looks/{seed}", "seed": seed, "frames": [{"objects": objects}]}
-        return compile_episode(EpisodeSpec.model_validate(spec), self.settings)
+        spec = {"id": f"looks/{seed}", "seed": seed, "stage": self.stage, "frames": [{"objects": objects}]}
+        return compile_episode(EpisodeSpec.model_validate({"version": 1, **spec}), self.settings)
 
     def take(self, plain: Scene, look: str, variant: int | None, into: Tally) -> Passes:
         """Render a scene in a look."""
@@ -185,22 +188,33 @@ def margin(item: Seen, known: dict[tuple[str, str], Floats]) -> float:
 def fit(camera: Camera, name: str, scenes: int) -> None:
     """Write exposure and white balance of each variant, and the words that a look does not keep, into its file."""
     path: Path = plugin("looks", name).load()
-    file = {key: value for key, value in json.loads(path.read_text("utf-8")).items() if key != "without"}
+    file = json.loads(path.read_text("utf-8"))
     file["variants"] = file.get("variants") or [{}]
-    for variant in file["variants"]:
-        variant.update(exposure=1.0, white=[1.0, 1.0, 1.0])
+    known = file.pop("without", []) if camera.stage != BASE else []
+    fitted = [_fitted_part(variant, camera.stage) for variant in file["variants"]]
+    for part in fitted:
+        part.update(exposure=1.0, white=[1.0, 1.0, 1.0])
     rubber = palette(camera, ["rubber"], scenes)
     plain = camera.tally(rubber, PLAIN)
     for balanced in (BALANCED, 0.0):
         write(path, file)
-        for number, variant in enumerate(file["variants"]):
-            _adjust(variant, plain.objects, camera.tally(rubber, name, [number]), balanced)
+        for number, part in enumerate(fitted):
+            _adjust(part, plain.objects, camera.tally(rubber, name, [number]), balanced)
     write(path, file)
     everything = palette(camera, MATERIALS, scenes)
     seen = camera.tally(everything, name, range(len(file["variants"])))
-    file["without"] = left_out(seen.objects, prototypes(camera.tally(everything, PLAIN).objects))
+    failed = left_out(seen.objects, prototypes(camera.tally(everything, PLAIN).objects))
+    file["without"] = [*known, *(entry for entry in failed if entry not in known and entry[-1] not in known)]
     write(path, file)
-    print(f"{name}: {[(v['exposure'], v['white']) for v in file['variants']]}, without {file['without']}")
+    print(f"{name}: {fitted}, without {file['without']}", flush=True)
+
+
+def _fitted_part(variant: dict[str, Any], stage: str) -> dict[str, Any]:
+    """Return the part of a variant that is fitted on a stage."""
+    if stage == BASE:
+        return variant
+    part: dict[str, Any] = variant.setdefault("stages", {}).setdefault(stage, {})
+    return part
 
 
 def _adjust(variant: dict[str, Any], plain: Sequence[Seen], tally: Tally, balanced: float) -> None:
@@ -307,12 +321,13 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--width", type=positive, default=160)
     parser.add_argument("--height", type=positive, default=120)
     parser.add_argument("--profile", default="draft")
+    parser.add_argument("--stage", default="clevr", help="of the scenes")
 
 
 def main(options: Namespace) -> None:
     """Fit or measure looks."""
     names = options.looks or look_names()[1:]
-    camera = Camera((options.width, options.height), options.profile)
+    camera = Camera((options.width, options.height), options.profile, options.stage)
     if options.what == "fit":
         for name in names:
             fit(camera, name, options.scenes)

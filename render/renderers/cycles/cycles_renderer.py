@@ -43,7 +43,7 @@ from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.model.look import Recipe
 from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
@@ -139,7 +139,7 @@ class CyclesRenderer:
             AssetError: a model, mesh, material or file of assets is missing or damaged.
             StageError: the stage is unknown, or its file is wrong.
         """
-        stage = load_stage(scene.stage)
+        stage = scene_stage(scene)
         if self._blender.owner is not self:
             self._take_over()
         # 5.2 looks for devices that denoise, and logs a warning for each maker without a driver.
@@ -308,7 +308,7 @@ class CyclesRenderer:
         color = exr.color(frame.background if frame.pixels is None else None, _gain_of(scene))
         if scene.look is not None and scene.look.finish is not None:
             color = finished(color, scene.look.finish, frame.seed)
-        fixation = load_stage(scene.stage).fixation
+        fixation = scene_stage(scene).fixation
         return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 
     def save_blend(self, path: Path, scene: Scene, frame: SceneFrame, view: SceneView) -> None:

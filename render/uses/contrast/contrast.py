@@ -26,7 +26,7 @@ from diorama.scene_specs.language.json_diff import differences
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.model.scene import Change, Scene, SceneContrast, SceneFrame, Settings
 from diorama.scene_specs.model.spec import EpisodeData, EpisodeId, EpisodeSpec, FrameData
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import load_stage, scene_stage
 from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.tasks.benchmark import benchmark, benchmark_of, verifier_of
 from diorama.scene_specs.tasks.contrast import Edit, edits
@@ -200,7 +200,7 @@ def _changed_elsewhere(before: Sequence[Scene], after: Scene, edit: Edit) -> str
 def _wrong_frame(chain: _Chain, after: Scene, edit: Edit) -> str:
     """What nobody would place or draw like this: objects in the air, two that look alike; "" if there is nothing."""
     old, new = (scene.frames[edit.frame] for scene in (chain.scenes[-1], after))
-    if load_stage(after.stage).ground is not None:
+    if scene_stage(after).ground is not None:
         left = {item.name for item in new.objects}
         # The compiler has verified what is stated.
         left -= {claim.subject for claim in new.contacts}

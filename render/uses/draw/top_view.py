@@ -22,7 +22,7 @@ from diorama.render.uses.draw.canvas import Point, Svg
 from diorama.render.uses.draw.typography import FAINT, INK
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
-from diorama.scene_specs.model.stage import Stage, load_stage
+from diorama.scene_specs.model.stage import Stage, scene_stage
 from diorama.scene_specs.rotation import Floats, Vec, transform
 from diorama.scene_specs.shapes.convex_hull import convex_hull
 
@@ -49,7 +49,7 @@ def top_view(scene: Scene) -> str:
         StageError: for an unknown stage.
         AssetError: for a pointer without a pointing direction.
     """
-    stage = load_stage(scene.stage)
+    stage = scene_stage(scene)
     frames = scene.frames[:_MAX_FRAMES]
     columns = min(_COLUMNS, len(frames))
     rows = math.ceil(len(frames) / columns)

@@ -10,7 +10,7 @@ from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import has_front
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.scene import SceneFrame, SceneObject
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 from diorama.scene_specs.rotation import rounded
 from diorama.scene_specs.tasks.questions.view import UNKNOWN, Extent, ImageView, view_of
 
@@ -19,7 +19,7 @@ def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
     """Yield the view of each image of some episodes. Raises StageError."""
     for record in records:
         scene = record.scene
-        stage = load_stage(scene.stage)
+        stage = scene_stage(scene)
         threshold = stage.placement.relation_threshold
         frames = {frame.name: frame for frame in scene.frames}
         for one in record.images:

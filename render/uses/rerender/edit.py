@@ -27,7 +27,7 @@ from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, pr
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.model.stage import Stage, load_stage
+from diorama.scene_specs.model.stage import Stage, scene_stage
 from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.rotation import rounded3
 
@@ -131,7 +131,7 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
             case ["frames", k, "objects", n, str(field)]:
                 # null, if an earlier change left that there.
                 before, item = document["frames"][k]["objects"][n] or {}, edited["frames"][k]["objects"][n]
-                _update_dependents(item, before, field, load_stage(scene.stage), option)
+                _update_dependents(item, before, field, scene_stage(scene), option)
             case ["frames", k, "objects", int(n)] if value is REMOVED:
                 _remove_observer(edited["frames"][k], n)
         _renumber_instances(edited)

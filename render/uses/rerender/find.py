@@ -19,6 +19,7 @@ from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import stage_with
 from diorama.scene_specs.reading.source import parse_episode, read_checked
 
 
@@ -140,7 +141,8 @@ def source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
     if "scene_version" in stored.job.spec:
         return stored.scene
     episode: EpisodeSpec = parse_episode(json.dumps(stored.job.spec), f"stored spec of {stored.episode_id}")
-    return episode
+    stage = stage_with(episode.stage, stored.job.assets.get(f"stage:{episode.stage}"))
+    return episode.model_copy(update={"stage": stage})
 
 
 def episodes_of(files: Sequence[str], store: str | None) -> Iterator[EpisodeSpec | Scene]:

@@ -125,10 +125,14 @@ class AssetCheck:
     """Finds models and .blend files that a spec names and that are not there, and faulty shapes of packages.
 
     For `SpecSource`.
+
+    Attributes:
+        stages_left_out: number of the specs so far that name no stage.
     """
 
     def __init__(self, asset_roots: Sequence[Path]) -> None:
         self._roots = asset_roots
+        self.stages_left_out = 0
         self._problem = cache(self._find_problem)
 
     def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
@@ -137,6 +141,7 @@ class AssetCheck:
         Raises:
             UsageError: the settings of the model library are wrong.
         """
+        self.stages_left_out += isinstance(episode, EpisodeSpec) and "stage" not in episode.model_fields_set
         for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
             if problem := self._problem(name):
                 # Messages about files below asset roots say what to do.

@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 from diorama.scene_specs.tasks.csv_table import csv_table
 from diorama.scene_specs.tasks.exporting.layouts import Folder, ImageLists, Images, Written, image_path, split_of
 
@@ -126,7 +126,7 @@ class Lists(ImageLists):
         figures = Figure.of_frames((frame.truth for frame in frames.values()), record.episode_id)
         truths = dict(zip(frames, figures, strict=True))
         split = split_of(record.scene.split)
-        flat = load_stage(record.scene.stage).sampling == "content"
+        flat = scene_stage(record.scene).sampling == "content"
         training = flat and split == "train" and not task.answer
         folder = _images_folder(split, task) if flat else f"{_SPLITS.get(split, split)}/images/3d"
         shown: dict[str, Shown] = {}

@@ -28,7 +28,7 @@ from diorama.scene_specs.language.outlines import signed_area
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.model.spec import EpisodeData, FrameData
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 
 _ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)
 _OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"
@@ -323,7 +323,7 @@ def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: 
     Raises:
         SpecError: its truth or a file can't be read.
     """
-    truth, scene, flat = Truth.of_record(episode), episode.scene, load_stage(episode.scene.stage).pixels == "center"
+    truth, scene, flat = Truth.of_record(episode), episode.scene, scene_stage(episode.scene).pixels == "center"
     images = {image.frame: image for image in episode.images}
     frames = []
     figures = Figure.of_frames((frame.truth for frame in scene.frames), episode.episode_id)

@@ -135,6 +135,7 @@ def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number
         "version": 1,
         "id": episode,
         "seed": seed,
+        "stage": "mewl",
         "split": split,
         "frames": [_frame_data(image, name) for image, name in zip(draft.images, names, strict=True)],
         "task": {**truth, "options": list(draft.options), "answer": draft.answer, **draft.more},

@@ -67,7 +67,7 @@ def _read_scene_file(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpe
     assert frame is not None
     task = {"benchmark": "mewl", "name": "scene"}
     names = [*_folder_names(path.parent), QUESTION] if path.stem == QUESTION else [path.stem]
-    return EpisodeSpec(version=1, id="/".join(["mewl", *map(segment, names)]), frames=(frame,), task=task)
+    return EpisodeSpec(version=1, id="/".join(["mewl", *map(segment, names)]), stage="mewl", frames=(frame,), task=task)
 
 
 def _folder_names(folder: Path) -> list[str]:
@@ -99,7 +99,8 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
     truth |= {"lexicon": info.words, "info": data}
     split, task, number = map(segment, names)
     try:
-        spec = EpisodeSpec(version=1, id=f"mewl/{split}/{task}/{number}", split=split, frames=tuple(frames), task=truth)
+        identity: Any = {"id": f"mewl/{split}/{task}/{number}", "stage": "mewl", "split": split}
+        spec = EpisodeSpec(version=1, **identity, frames=tuple(frames), task=truth)
     except SpecError as error:
         source.invalid(error)
         raise SpecError(source.diagnostics) from None

@@ -18,7 +18,7 @@ from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.vocabulary import OPPOSITE
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation, PointerAnnotation
 from diorama.scene_specs.model.spec import EpisodeData, FrameData
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import load_stage, scene_stage
 
 _Object = TypeVar("_Object", bound=ObjectAnnotation)
 _Related = tuple[str, int, int]
@@ -104,7 +104,7 @@ def view_of_record(episode: EpisodeRecord, truth: Truth) -> View:
     An object counts as visible if it has at least half the pixels that the stage requires. Raises SpecError if the
     episode is not a MEWL episode.
     """
-    stage = load_stage(episode.scene.stage)
+    stage = scene_stage(episode.scene)
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
     images = []
     for image in episode.images:
@@ -188,7 +188,7 @@ def _fixed_camera(frame: FrameData) -> Mapping[str, Any] | None:
 
 def _from_locations(locations: Sequence[Sequence[float]], camera: Mapping[str, Any]) -> list[_Related]:
     """Return CLEVR's relations of locations: along the camera's axes on the ground, by more than 0.2."""
-    stage = load_stage("clevr")
+    stage = load_stage("mewl")
     aim = camera.get("look_at") or stage.camera.look_at
     x, y = aim[0] - camera["location"][0], aim[1] - camera["location"][1]
     length = math.hypot(x, y)

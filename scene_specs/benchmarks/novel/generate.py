@@ -170,7 +170,8 @@ def _episode_data(draft: _Draft, rng: np.random.Generator, task: str, number: in
         truth |= {"options": list(letters.upper()), "answer": right.upper()}
     listed = {"exemplars": exemplars, "choices": choices, "words": dict(draft.words)}
     task_truth = Truth.model_validate({"name": task, "number": number, **listed, **truth})
-    return {"version": 1, "frames": frames, "task": task_truth.model_dump(mode="json", exclude_none=True)}
+    truth = task_truth.model_dump(mode="json", exclude_none=True)
+    return {"version": 1, "stage": "mewl", "frames": frames, "task": truth}
 
 
 def _frame(name: str, shape: Invented, look: Look, rng: np.random.Generator) -> FrameData:

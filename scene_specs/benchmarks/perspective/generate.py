@@ -77,8 +77,8 @@ def perspective_spec(
         rng = generator(seed, episode, f"attempt-{attempt}")
         frame = _shelf_frame(rng, which, cell, drawn) if which else _draw_frame(rng, task, cell, drawn)
         if frame is not None and (truth := _truth_of(frame, rng, task, number, cell, which)) is not None:
-            spec: EpisodeData = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
-            spec["task"] = truth.model_dump(mode="json", exclude_none=True)
+            spec: EpisodeData = {"version": 1, "id": episode, "seed": seed, "stage": "mewl", "split": split}
+            spec |= {"frames": [frame], "task": truth.model_dump(mode="json", exclude_none=True)}
             if not verify_spec(spec):
                 return spec
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")

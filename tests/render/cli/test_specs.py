@@ -157,6 +157,20 @@ def test_standard_input(broken: Path) -> None:
     assert "error: -:1: episode e/0: seeds" in result.stderr
 
 
+def test_check_says_once_which_specs_name_no_stage(caplog: pytest.LogCaptureFixture) -> None:
+    lines = "".join(
+        json.dumps(episode(id=f"e/{k}", **stage)) + "\n" for k, stage in enumerate(({}, {"stage": "mewl"}, {}))
+    )
+    with caplog.at_level("INFO"):
+        run("check", "-", input=lines)
+        assert [line for line in caplog.messages if "stage" in line] == [
+            'no stage in 2 episodes: it is clevr, whose lights changed in 0.2; write "stage": "mewl" for those of 0.1'
+        ]
+        caplog.clear()
+        run("check", "-", input=run("clevr", "--count", 2).stdout)
+        assert not any("stage" in line for line in caplog.messages)
+
+
 def test_resolve_writes_scenes_that_resolve_to_themselves(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"

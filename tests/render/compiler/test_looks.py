@@ -45,6 +45,16 @@ def test_nothing_else_changes(name: str) -> None:
         assert Scene.model_validate_json(scene.to_json()) == scene
 
 
+@pytest.mark.parametrize(("name", "least", "most"), [("daylight", 0.35, 0.6), ("evening", 0.35, 0.6), ("wood", 1, 1)])
+def test_looks_with_lamps_of_their_own_are_exposed_for_the_stage(name: str, least: float, most: float) -> None:
+    """CLEVR's lamps have a third of the power of MEWL's, so what has lamps of its own would be far too light."""
+    for variant in range(len(load_look(name).variants)):
+        look = {"name": name, "variant": variant}
+        clevr, mewl = (compile_episode(spec(look, stage=stage), SETTINGS) for stage in ("clevr", "mewl"))
+        assert clevr.look is not None and mewl.look is not None
+        assert least <= clevr.look.gain[1] / mewl.look.gain[1] <= most
+
+
 def test_plain_has_the_key_of_no_look() -> None:
     for key in (render_key_of, lambda one, *rest: compile_episode(one, SETTINGS).to_json()):
         assert key(spec(), SETTINGS, "cycles") == key(spec("plain"), SETTINGS, "cycles")

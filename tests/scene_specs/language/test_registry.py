@@ -33,7 +33,7 @@ def acme(folder: Path, noun: str, points: str, **files: str) -> None:
     [
         ("materials", ["emission", "glass", "matte", "metal", "rubber"]),
         ("shapes", ["cube", "cylinder", "sphere"]),
-        ("stages", ["clevr", "flat", "pictures", "quadrants", "studio", "table", "tangram"]),
+        ("stages", ["clevr", "flat", "mewl", "pictures", "quadrants", "studio", "table", "tangram"]),
         ("renderers", ["cycles", "fake"]),
     ],
 )

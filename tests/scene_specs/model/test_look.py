@@ -23,6 +23,16 @@ def test_a_variant_changes_what_it_names_alone() -> None:
     assert (second.ground.parameters, second.exposure, second.white) == ({"width": 0.5, "turn": 10}, 2, (1, 0.9, 0.8))
 
 
+def test_a_stage_changes_a_variant_once_more() -> None:
+    lit = {"exposure": 2, "white": [1, 0.9, 0.8], "stages": {"clevr": {"exposure": 0.5}}}
+    look = Look.model_validate(
+        {"about": "-", "variants": [lit, {}], "stages": {"table": {"exposure": 3}}}, strict=False
+    )
+    for stage, exposures in {"": (2, 1), "mewl": (2, 1), "clevr": (0.5, 1), "table": (3, 3)}.items():
+        assert (look.variant(0, stage).exposure, look.variant(1, stage).exposure) == exposures
+    assert look.variant(0, "clevr").white == (1, 0.9, 0.8)
+
+
 @pytest.mark.parametrize(
     ("file", "problem"),
     [
@@ -31,6 +41,7 @@ def test_a_variant_changes_what_it_names_alone() -> None:
         ('{"about": "-", "patterns": [{"name": "dots", "spots": 1}]}', "spots"),
         ('{"about": "-", "variants": [{"ground": {"name": "planks", "turn": 999}}]}', "360"),
         ('{"about": "-", "exposure": 0}', "greater than 0"),
+        ('{"about": "-", "variants": [{"stages": {"clevr": {"exposure": 0}}}]}', "greater than 0"),
         ('{"about": "-", "camera": {}}', "camera"),
         ('{"about": "-", "variants": [{}, {}, {}, {}, {}, {}, {}, {}, {}]}', "at most 8"),
     ],

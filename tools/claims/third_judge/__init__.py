@@ -24,7 +24,7 @@ from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
 from diorama.render.uses.items.image_views import store_views
 from diorama.scene_specs.language.vocabulary import SHAPES
-from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.model.stage import scene_stage
 from diorama.scene_specs.tasks.questions.generate import Question, Questioner
 from diorama.scene_specs.tasks.questions.grammar import default_grammar
 from tools.claims import check_questions
@@ -63,7 +63,7 @@ def judge_part(options: Namespace, number: int) -> Counter[str]:
         store = open_store(url)
         ids = sorted(key for key, _ in store.ids())[number :: options.processes]
         for record in tqdm(iter_valid_records(store, ids, [], lambda _: None), total=len(ids), unit=" episodes"):
-            stage = load_stage(record.scene.stage)
+            stage = scene_stage(record.scene)
             threshold = stage.placement.relation_threshold
             for view, image in zip(store_views([record]), record.images, strict=True):
                 annotation = image.annotation.model_dump(mode="json")

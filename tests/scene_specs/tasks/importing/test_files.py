@@ -97,6 +97,7 @@ def test_a_single_scene_is_an_episode(tmp_path: Path, rng: np.random.Generator) 
     file.write_text(json.dumps(scene(rng, jittered(rng), 3, (320, 240), names=True)))
     (ours,) = import_clevr(file)
     (theirs,) = import_mewl(file)
+    assert (ours.stage, theirs.stage) == ("clevr", "mewl")
     assert (ours.id, theirs.id) == ("clevr/my-scene", "mewl/my-scene")
     assert ours.frames == theirs.frames
     assert [item.name for item in ours.frames[0].objects] == ["o0", "o1", "o2"]
@@ -105,6 +106,7 @@ def test_a_single_scene_is_an_episode(tmp_path: Path, rng: np.random.Generator) 
 def test_a_mewl_episode(tmp_path: Path, rng: np.random.Generator) -> None:
     _, cameras = mewl_folder(tmp_path, rng)
     (episode,) = import_mewl(tmp_path)
+    assert episode.stage == "mewl"
     check_spec(episode)
     assert (episode.id, episode.split) == ("mewl/train/shape/12", "train")
     assert [frame.name for frame in episode.frames] == [*(f"context-{k}" for k in range(6)), "question"]
