@@ -15,8 +15,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializationInfo, ValidationError, model_serializer
-from pydantic.functional_serializers import SerializerFunctionWrapHandler
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 from pydantic_core import PydanticKnownError
 
 from diorama.scene_specs.errors import SpecError, spec_error
@@ -704,8 +712,7 @@ class EpisodeSpec(SpecPart):
         data: dict[str, Any] = dump(self)
         if "stage" in data or not info.exclude_defaults:
             return data
-        first = {key: data.pop(key) for key in ("version", "id") if key in data}
-        return {**first, "stage": self.stage, **data}
+        return {"version": data.get("version"), "id": data.get("id"), "stage": self.stage, **data}
 
     def chosen_look(self) -> LookSpec:
         """Return the look with its name."""
