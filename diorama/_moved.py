@@ -20,6 +20,7 @@ MOVED = {
     "scene_specs.model.spec_data": "scene_specs.model.spec",
     "render.annotations.image_views": "render.uses.items.image_views",
     "render.run.feed": "render.uses.live.feed",
+    "render.store.lance.torch_dataset": "render.uses.live.torch_dataset",
     "render.run.live": "render.uses.live.stream",
     "render.run.torch_items": "render.uses.live.torch_items",
     **{f"scene_specs.{name}": f"scene_specs.tasks.{name}" for name in ("chat", "exporting", "importing", "questions")},
