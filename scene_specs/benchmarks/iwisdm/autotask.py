@@ -2,7 +2,7 @@
 If draws only repeat tasks, it goes through every choice for one that is left.
 
 A structure is a tree of operators; a task is a structure with a frame for every Select. `published_tasks` has the
-published procedure, `even_tasks` one in which structures of one shape are equally frequent.
+published procedure.
 """
 
 from __future__ import annotations
