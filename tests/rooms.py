@@ -36,9 +36,8 @@ CORE = {
 BESIDE = {
     "diorama.render.run.doctor": "checks what a run needs",
     "diorama.render.run.last_status": "what `--status` says",
-    "diorama.render.run.metrics": "the file of `--metrics`",
     "diorama.render.run.probe": "test render of the doctor",
-    "diorama.render.run.run_batch": "dry runs and metrics of `render-batch`",
+    "diorama.render.run.run_batch": "dry runs of `render-batch`",
     "diorama.render.store.analysis": "statistics and differences of stores",
     "diorama.render.store.copying": "copies a store",
     "diorama.render.store.lance.file_system": "moves stores between file systems",
