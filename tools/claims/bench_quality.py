@@ -96,10 +96,9 @@ def _measure_all(todo: list[tuple[TestScene, str, str]], options: Namespace) -> 
             where = options.results, candidate, scene.name, key
             settings = candidate_settings(candidate, *options.size)
             if published_samples(candidate):
-                measured = published(scene.compiled(settings))
+                results.keep(*where, published(scene.compiled(settings)))
             else:
-                measured = measure(renderer, scene.spec, settings, not options.whole)
-            results.keep(*where, measured)
+                results.keep(*where, measure(renderer, scene.spec, settings, not options.whole))
 
 
 def show(options: Namespace) -> int:

@@ -6,6 +6,7 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_items(store: LanceStore) -> None:
     with pytest.raises(IndexError, match="episode 10 of 10"):
         data[10]
     with pytest.raises(UsageError, match="allowed: map, iterable"):
-        torch_dataset(store, style="other")
+        torch_dataset(store, style="other")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="shuffle=True"):
         torch_dataset(store, shuffle_seed=1)
 
@@ -71,7 +72,7 @@ def test_it_stays_at_its_version(store: LanceStore) -> None:
 
 @pytest.mark.readers
 @pytest.mark.parametrize("style", ["map", "iterable"])
-def test_spawned_workers_read_each_episode_once(store: LanceStore, style: str) -> None:
+def test_spawned_workers_read_each_episode_once(store: LanceStore, style: Literal["map", "iterable"]) -> None:
     import torch
 
     data = torch_dataset(store, style=style, transform=id_of)
