@@ -52,7 +52,6 @@ OFF_BY_DEFAULT = {
     "render-specs icca score": ["--plot"],
     "render-specs iwisdm": ["--benchmark", "--task", "--config", "--count"],
     "render-specs views": ["--list"],
-    "render-store stats": ["--out"],
     "render-store verify": ["--specs-out"],
 }
 
