@@ -26,8 +26,7 @@ MOVED = {
     **{f"scene_specs.{name}": f"scene_specs.tasks.{name}" for name in ("chat", "exporting", "importing", "questions")},
     **{f"scene_specs.{name}": f"scene_specs.shapes.{name}" for name in ("invented", "shapenet")},
     **{
-        f"scene_specs.model.{name}": f"scene_specs.tasks.{name}"
-        for name in ("benchmark", "contrast", "items", "predictions", "truth")
+        f"scene_specs.model.{name}": f"scene_specs.tasks.{name}" for name in ("benchmark", "contrast", "items", "truth")
     },
     **{f"scene_specs.reading.{name}": f"scene_specs.tasks.{name}" for name in ("blocks", "siblings")},
     "scene_specs.language.answer_rule": "scene_specs.tasks.answer_rule",
