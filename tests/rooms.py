@@ -67,7 +67,7 @@ WINGS: dict[str, dict[str, str]] = {
     "uses.contrast": {"uses.items": "what an image shows", "uses.rerender": "finds and edits episodes",
                       "tasks.questions": "whether an edit shows"},
     "uses.draw": {},
-    "uses.evaluation": {"uses.chat": "asks models", "uses.draw": "charts", "uses.items": "what was asked"},
+    "uses.evaluation": {"uses.chat": "asks models", "uses.items": "what was asked"},
     "uses.export": {"benchmarks.clevr": "`clevr-masks` recovers the cameras of published scenes",
                     "tasks.exporting": "layouts", "tasks.importing": "sources of a published episode",
                     "uses.draw": "the sheet of a dataset card", "uses.io": "atomic files",
