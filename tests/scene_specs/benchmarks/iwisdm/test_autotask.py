@@ -72,19 +72,15 @@ def test_draws_obey_the_benchmark(level: str, choice: str) -> None:
 def test_there_are_as_many_structures_as_the_published_code_can_draw(level: str, choice: str, count: int) -> None:
     """Counted with the published code's own comparison of tasks."""
     tasks = AutoTasks(published(level, choice), 1, "all of them", "structure")
-    with pytest.raises(SpecError, match=f"found all {count} tasks that differ in operators; there are no others"):
+    with pytest.raises(SpecError, match=f"found {count} tasks that differ in operators; "):
         tasks.task(count)
 
 
-def test_tasks_that_draws_do_not_find_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three draws find some of 48 tasks; with few choices, nobody knows whether these are all."""
-    monkeypatch.setattr(autotask, "MAX_DRAWS", 3)
+def test_draws_that_only_repeat_tasks_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(autotask, "MAX_DRAWS", 500)
     tasks = AutoTasks(published("single-frame", "all"), 1, "all of them")
     assert len({tasks.task(number) for number in range(48)}) == 48
-    with pytest.raises(SpecError, match="found all 48 tasks"):
-        tasks.task(48)
-    monkeypatch.setattr(autotask, "MAX_CHOICES", 5)
-    with pytest.raises(SpecError, match=r"found 48 tasks .*; 3 more draws repeated them, and there may be others"):
+    with pytest.raises(SpecError, match=r"found 48 tasks .*; 500 more draws repeated them"):
         tasks.task(48)
 
 
