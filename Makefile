@@ -88,7 +88,7 @@ test-all: lint ## also slow tests, other programs that read stores, browsers (in
 # What to measure is in pyproject.toml. Tests take twice as long, so nothing else measures it.
 coverage: COVER := --cov --cov-report=
 coverage: test-all ## test-all, and which share of each package it runs
-	@$(READERS)/bin/python -m tools coverage-table
+	@$(READERS)/bin/python -m coverage report
 
 docs: env ## builds the documentation site, build/site/index.html; every warning is an error
 	@tools/docs.sh

@@ -20,13 +20,13 @@ MOVED = {
     "scene_specs.model.spec_data": "scene_specs.model.spec",
     "render.annotations.image_views": "render.uses.items.image_views",
     "render.run.feed": "render.uses.live.feed",
+    "render.store.lance.torch_dataset": "render.uses.live.torch_dataset",
     "render.run.live": "render.uses.live.stream",
     "render.run.torch_items": "render.uses.live.torch_items",
     **{f"scene_specs.{name}": f"scene_specs.tasks.{name}" for name in ("chat", "exporting", "importing", "questions")},
     **{f"scene_specs.{name}": f"scene_specs.shapes.{name}" for name in ("invented", "shapenet")},
     **{
-        f"scene_specs.model.{name}": f"scene_specs.tasks.{name}"
-        for name in ("benchmark", "contrast", "items", "predictions", "truth")
+        f"scene_specs.model.{name}": f"scene_specs.tasks.{name}" for name in ("benchmark", "contrast", "items", "truth")
     },
     **{f"scene_specs.reading.{name}": f"scene_specs.tasks.{name}" for name in ("blocks", "siblings")},
     "scene_specs.language.answer_rule": "scene_specs.tasks.answer_rule",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import ray
 import yaml
@@ -45,6 +48,22 @@ def test_commands_in_these_files_are_right() -> None:
         used = {word for line in found for word in re.findall(r"--[a-z][a-z-]+", line.split("spec:")[0])}
         assert name != "kuberay.yaml" or used, "the job gives no options: the test tests nothing"
         assert used <= known | {"--device", "--warm"}, f"{name}: {used - known}"
+
+
+@pytest.mark.parametrize("script", sorted(DOCKER.glob("*.sbatch")), ids=lambda script: script.name)
+def test_a_script_of_slurm_is_valid_and_so_are_its_options(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from diorama.render.cli.batch import main
+
+    subprocess.run(["bash", "-n", script], check=True)
+    assert f"docker/{script.name}" in (DOCKER.parent / "docs" / "slurm.md").read_text()
+    for name in ("MIN", "MAX", "COUNT", "ID"):
+        monkeypatch.setenv(f"SLURM_ARRAY_TASK_{name}", "1")
+    (call,) = re.findall(r"^render-batch (.*) &$", script.read_text(), re.MULTILINE)
+    specs = str(DOCKER.parent / "scene_specs" / "examples")
+    words = [specs if word == "$specs" else word for word in shlex.split(call) if word != "$@"]
+    assert main.make_context("render-batch", list(words)).params["store"]
+    with pytest.raises(click.NoSuchOption):
+        main.make_context("render-batch", [*words, "--no-such-option"])
 
 
 def test_any_user_may_run_the_image() -> None:

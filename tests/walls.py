@@ -34,10 +34,6 @@ LAZY_IMPORTS = {
     ("render/uses/export/__init__.py", ""): "lists of plug-ins import this package, and no format",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",
-    (
-        "render/store/lance/reader.py",
-        "diorama.render.store.lance.torch_dataset",
-    ): "asks for PyTorch, which most users lack",
     ("render/uses/chat/__init__.py", "diorama.render.uses.chat"): "each kind of model needs a library of its own",
     ("scene_specs/benchmarks/icca/score.py", "tokenizers"): "an extra that only lengths in tokens need",
     ("render/uses/items/stress.py", "sklearn"): "an extra that only learners without images need",

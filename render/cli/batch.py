@@ -195,13 +195,6 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     metavar="FILE",
     help="Append one JSON line per event (start, finished or failed episode, commit, end) to this file.",
 )
-@click.option(
-    "--metrics",
-    type=opt.NEW_FILE,
-    metavar="FILE",
-    help="Write progress and the images and failures of each GPU to this file every 2 s, in the text format that "
-    "Prometheus' node exporter reads. Its textfile collector needs a name that ends in .prom.  [default: none]",
-)
 def main(
     specs: tuple[str, ...], store: str | None, dry_run: bool, as_json: bool, replace: bool, keep: bool, fail_fast: bool,
     **options: Any,

@@ -96,10 +96,7 @@ def ask(
 @opt.flag("--allow-missing", "Count items without a prediction as wrong.")
 @opt.selection
 @opt.as_json
-@click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
-def score(
-    files: tuple[Path, ...], store: str, allow_missing: bool, as_json: bool, plot: Path | None, **selected: Any
-) -> None:
+def score(files: tuple[Path, ...], store: str, allow_missing: bool, as_json: bool, **selected: Any) -> None:
     """Score replies of a model.
 
     FILES are predictions of `render-eval ask`, logs of Inspect AI (.eval), or samples of lmms-eval
@@ -116,7 +113,6 @@ def score(
     """
     from itertools import chain
 
-    from diorama.render.uses.evaluation.chart import chart
     from diorama.render.uses.evaluation.predictions import match, read_predictions
     from diorama.render.uses.items.scores import GUESSERS, LEAST, no_items, read_entries, rows, table
     from diorama.scene_specs.tasks.answer_rule import VERSION
@@ -128,8 +124,6 @@ def score(
         raise no_items(options)
     match(entries, chain.from_iterable(map(read_predictions, files)), allow_missing)
     scored = rows(entries.values())
-    if plot is not None:
-        write_text(plot, chart(scored, Path(store).name), "--plot")
     if as_json:
         about = {"store": store, "version": reader.version, "files": list(map(str, files)), "answer_rule": VERSION}
         print_json({**about, "rows": scored}, ascii_only=False)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
-from diorama.render.cli.output import print_json, progress_bar, write_text
+from diorama.render.cli.output import print_json, progress_bar
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.tables import text_table
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from diorama.render.store.analysis.store_diff import EpisodeDiff, StoreDiff
 
 _BAR_WIDTH = 28
+_MAX_BARS = 24
 _MAX_LINES = 4
 
 
@@ -31,11 +32,10 @@ _MAX_LINES = 4
     type=click.Choice(["benchmark", "task", "split", "profile"]),
     help="Show a column per benchmark, task, split or profile.  [default: all episodes together]",
 )
-@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart into this .svg file.")
 @opt.where
 @opt.at
 @opt.as_json
-def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None, as_json: bool) -> None:
+def stats(url: str, where: str | None, by: Any, at: str | None, as_json: bool) -> None:
     """Show distributions of the contents of a store.
 
     The command shows the distributions of objects, shapes, colors, visible fractions, box sizes, relations and
@@ -44,29 +44,17 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
 
     Examples:
       render-store stats scenes.lance --by split
-      render-store stats scenes.lance --where "split = 'val'" --out stats.svg
+      render-store stats scenes.lance --where "split = 'val'" --json
     """
-    if out is not None and out.suffix.lower() != ".svg":
-        raise UsageError(f"--out {out}: name an .svg file")
     from diorama.render.store.analysis.stats import gather
 
-    if out is not None:
-        from diorama.render.uses.draw.charts import bar_charts
-        from diorama.render.uses.rerender.output_files import check_writable
-
-        check_writable(out)
     store = opt.open_reader(url, at)
     with progress_bar(store.count(where), "episodes") as progress:
         statistics = gather(store, where, by, progress)
-    if out is not None:
-        title = Path(url).name + (f" where {where}" if where else "")
-        write_text(out, bar_charts(statistics, title))
     if as_json:
         print_json({"store": url, "version": store.version, "where": where, **statistics.as_dict()}, ascii_only=False)
         return
     click.echo("\n".join(_lines(statistics)))
-    if out is not None:
-        click.echo(f"chart: {out}")
 
 
 def _lines(stats: Stats) -> Iterator[str]:
@@ -80,10 +68,23 @@ def _lines(stats: Stats) -> Iterator[str]:
             yield from _table(item, stats.groups) if stats.by is not None else _bars(item)
 
 
+def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
+    """Return (label, values) of each bar. Rare words share a bar, and so do neighboring numbers if there are many."""
+    keys = item.keys()
+    if item.kind == "bins":
+        return [(item.label(key), [key]) for key in keys]
+    if len(keys) <= _MAX_BARS:
+        return [(str(key), [key]) for key in keys]
+    if item.kind == "words":
+        head = [(str(key), [key]) for key in keys[: _MAX_BARS - 1]]
+        return [*head, (f"{len(keys) - len(head)} others", keys[_MAX_BARS - 1 :])]
+    step = math.ceil(len(keys) / _MAX_BARS)
+    parts = [keys[k : k + step] for k in range(0, len(keys), step)]
+    return [(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]), part) for part in parts]
+
+
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
     """The bars of a chart without empty ones at its start and end; `...` for several empty ones between others."""
-    from diorama.render.uses.draw.charts import bars
-
     rows = bars(item)
     counts = [sum(counter[key] for counter in item.counts.values() for key in keys) for _, keys in rows]
     filled = [k for k, count in enumerate(counts) if count]

@@ -20,7 +20,7 @@ from diorama.render.run.loop import RenderLoop
 from diorama.render.run.machine import OTHER_KINDS, find_cards
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import RayLostError
-from diorama.render.run.status import EventLog, Progress, Status
+from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts, job_end
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Card, Failure, Task
@@ -60,7 +60,6 @@ class Batch:
         options: of the run.
         on_progress: called with the numbers of finished episodes and of all that are to be rendered, instead of drawing
             a line.
-        on_status: called with the status of the run, at the start, about every two seconds, and at the end.
 
     Attributes:
         summary: the result so far.
@@ -71,7 +70,6 @@ class Batch:
     store: str
     options: RunOptions
     on_progress: Callable[[int, int], None] | None = None
-    on_status: Callable[[Status], None] | None = None
 
     def __post_init__(self) -> None:
         self.source.part = first, count = self.options.part or (1, 1)
@@ -219,7 +217,7 @@ class Batch:
             closing(open_or_create(self.summary.store)) as store,
             closing(EventLog(self.options.json_log)) as events,
             Interrupts(deadline) as interrupts,
-            closing(Progress(self.summary, self.work.cost, self.on_progress, self.on_status)) as progress,
+            closing(Progress(self.summary, self.work.cost, self.on_progress)) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)

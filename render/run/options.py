@@ -42,7 +42,6 @@ class RunOptions:
         commit_every: episodes per commit, if they come that fast.
         asset_roots: folders of .blend materials and meshes.
         json_log: file for one line per event.
-        metrics: file for the numbers of the run in the text format of Prometheus, None for none.
         library: root, up and front of the model library, None for the built-in one; see
             diorama.scene_specs.shapes.shapenet.
         skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering
@@ -77,7 +76,6 @@ class RunOptions:
     commit_every: _Positive = 16
     asset_roots: tuple[Path, ...] = ()
     json_log: Path | None = None
-    metrics: Path | None = None
     library: tuple[str, str, str] | None = None
     skip_broken: bool = False
     profile: str | None = None

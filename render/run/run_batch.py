@@ -1,17 +1,15 @@
-"""What `render-batch` and `diorama.render_to_store` do: a run with its file of `--metrics`, or a dry run."""
+"""What `render-batch` and `diorama.render_to_store` do: a run, or a dry run."""
 
 from __future__ import annotations
 
 import time
 from contextlib import closing
-from functools import partial
 
 from diorama.render.compiler import compile_episode
 from diorama.render.run.batch import Batch
 from diorama.render.run.estimate import Work, read_measured
 from diorama.render.run.local_ray import node_here
 from diorama.render.run.machine import find_cards
-from diorama.render.run.metrics import write_metrics
 from diorama.render.run.status import Progress
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Failure
@@ -32,7 +30,6 @@ def run_batch(batch: Batch, dry_run: bool = False) -> Summary:
 
     Raises:
         DioramaError: what `check_devices`, `plan` and `render` of the batch raise.
-        UsageError: the file of `--metrics` can't be written.
     """
     with batch.source:
         if dry_run:
@@ -40,8 +37,6 @@ def run_batch(batch: Batch, dry_run: bool = False) -> Summary:
             return _compile_missing(batch)
         batch.check_devices()
         batch.plan()
-        if batch.options.metrics is not None:
-            batch.on_status = partial(write_metrics, batch.options.metrics, summary=batch.summary)
         return batch.render()
 
 

@@ -112,21 +112,17 @@ class Progress:
         summary: of the run, with the number of episodes in `todo`.
         cost: of all episodes (diorama.render.run.estimate), None if all cost 1.
         on_progress: called with the numbers of finished episodes and of all, instead of showing them.
-        on_status: called with the status at the start, when the status file is written, and at the end.
         dry_run: whether nothing is rendered.
     """
 
     summary: Summary
     cost: float | None = None
     on_progress: Callable[[int, int], None] | None = None
-    on_status: Callable[[Status], None] | None = None
     dry_run: bool = False
 
     def __post_init__(self) -> None:
         self._what = "compiling" if self.dry_run else "rendering"
         self.status = Status.here(self.summary.store, total=self.summary.todo)
-        if self.on_status is not None:
-            self.on_status(self.status)
         # Episodes that --skip-broken leaves out have failed already, and cost nothing.
         self._done = self._left_out = len(self.summary.failed)
         self._estimator = Estimator(self.summary.todo - self._left_out if self.cost is None else self.cost)
@@ -220,11 +216,6 @@ class Progress:
             use.update(self._written)
         status.gpus = tuple(f"{name}: {use.text()}" for name, use in summary.gpus.items())[:_MOST_LINES]
         status.write()
-        if self.on_status is not None:
-            try:
-                self.on_status(status)
-            except UsageError as error:
-                log.debug("%s", error)
 
     def close(self) -> None:
         """Write the last status, and leave the bar as it is on the terminal, or write the last line."""

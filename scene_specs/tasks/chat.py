@@ -26,25 +26,18 @@ class Picture:
     Attributes:
         name: name for logs; models don't get it.
         png: the contents of a PNG file, or of a JPEG file.
-        detail: level of detail at which `openai:` models see it; "" is the server's default.
     """
 
     name: str
     png: bytes
-    detail: str = ""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A message of a conversation: texts and images in order.
-
-    Attributes:
-        separate: `openai:` sends its texts one by one, not as one text.
-    """
+    """A message of a conversation: texts and images in order."""
 
     role: Role
     parts: tuple[str | Picture, ...]
-    separate: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,11 +88,8 @@ class OpenedModel(Protocol):
 class ModelOpener(Protocol):
     """Opens models that share a budget and a log."""
 
-    def open(self, name: str, defaults: Mapping[str, Any] | None = None) -> OpenedModel:
+    def open(self, name: str) -> OpenedModel:
         """Open a model by name: openai:MODEL, hf:MODEL_OR_FOLDER or module:Class.
-
-        Args:
-            defaults: parameters of requests of `openai:`, where the user gives no others.
 
         Raises:
             UsageError: the name or the settings are wrong.

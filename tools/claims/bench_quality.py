@@ -1,12 +1,12 @@
 """Measure the quality and cost of a profile's images.
 
     python -m tools bench-quality references                           # 24 scenes x 4,096 samples, resumes
-    python -m tools bench-quality run clevr-512 standard draft my_try.json  # resumes image by image
-    python -m tools bench-quality run published-32 published-512 standard   # against the published renderer
+    python -m tools bench-quality run clevr-512 standard draft         # resumes image by image
+    python -m tools bench-quality run published-32 published-512 standard     # against the published renderer
     python -m tools bench-quality report --plot error.svg > table.md
 
-`run` measures profiles (by name) and tries (see tools/claims/quality/candidates.py), alternating scene by scene, so
-that a change of the machine's speed favors none of them; then it reports. The published renderer loads everything again
+`run` measures profiles by name, alternating scene by scene, so that a change of the machine's speed favors none of
+them; then it reports. The published renderer loads everything again
 for each image and renders it twice. The report says how much faster the others are than it is with its most samples,
 and, if it was measured with several numbers of samples, at equal error. Our time includes everything from the spec to
 the encoded image and its truth, but not the commit into a store, and not the published renderer's search for a layout.
@@ -30,9 +30,10 @@ from tqdm import tqdm
 
 from diorama.scene_specs.errors import UsageError, counted
 from diorama.scene_specs.files.atomic import write_atomic
+from diorama.scene_specs.model.profiles import settings_for
 from tools.claims.quality import references, report, results
-from tools.claims.quality.candidates import Candidate, candidates
-from tools.claims.quality.measure import TunedRenderer, measure
+from tools.claims.quality.candidates import candidate_key, candidate_settings, check_candidates, published_samples
+from tools.claims.quality.measure import LinearRenderer, measure
 from tools.claims.quality.published import published_renderer
 from tools.claims.quality.references import FILE, TestScene, scenes
 from tools.claims.quality.report import Point, compare, equal_table, svg, verdict
@@ -54,7 +55,7 @@ def make_references(options: Namespace) -> int:
     missing = [s for s in wanted if not references.have_reference(options.references, s, samples, options.size)]
     log.info("%d of %d references are there", len(wanted) - len(missing), len(wanted))
     places = options.references, options.results / "halves"
-    with closing(TunedRenderer("cpu", options.threads)) as renderer:
+    with closing(LinearRenderer("cpu", options.threads)) as renderer:
         for scene in tqdm(missing, unit="reference"):
             references.make_reference(renderer, scene, samples, options.size, *places)
     return 0
@@ -62,43 +63,42 @@ def make_references(options: Namespace) -> int:
 
 def run(options: Namespace) -> int:
     """Measure what is missing, then report."""
-    chosen, wanted = candidates(options.candidates), scenes(options.limit, options.scenes)
+    check_candidates(options.candidates)
+    wanted = scenes(options.limit, options.scenes)
     there = [references.have_reference(options.references, scene, 1, options.size) for scene in wanted]
     measured_with = (options.size, options.threads, options.whole)
     todo = [
         (scene, candidate, key)
-        for scene, candidate in product(wanted, chosen)
-        for key in [results.key_of(candidate.key(), scene.digest(), *measured_with)]
-        if not results.is_kept(options.results, candidate.name, scene.name, key)
+        for scene, candidate in product(wanted, options.candidates)
+        for key in [results.key_of(candidate_key(candidate), scene.digest(), *measured_with)]
+        if not results.is_kept(options.results, candidate, scene.name, key)
     ]
     if todo:
         _measure_all(todo, options)
-    options.candidates = [candidate.name for candidate in chosen]
     if not all(there):
         log.warning("%s: %d references are missing: no report yet", options.references, there.count(False))
         return 0
     return show(options)
 
 
-def _measure_all(todo: list[tuple[TestScene, Candidate, str]], options: Namespace) -> None:
-    theirs = next(((scene, candidate) for scene, candidate, _ in todo if candidate.published), None)
+def _measure_all(todo: list[tuple[TestScene, str, str]], options: Namespace) -> None:
+    theirs = next(((scene, candidate) for scene, candidate, _ in todo if published_samples(candidate)), None)
     with ExitStack() as stack:
-        renderer = stack.enter_context(closing(TunedRenderer("cpu", options.threads)))
+        renderer = stack.enter_context(closing(LinearRenderer("cpu", options.threads)))
         # The first image of a process costs more than those after it.
-        measure(renderer, todo[0][0].spec, Candidate(name="warm", base="draft"), (64, 48))
+        measure(renderer, todo[0][0].spec, settings_for("draft", 64, 48))
         if theirs is not None:
-            first = theirs[0].compiled(theirs[1].at(64, 48).with_samples(1))
+            first = theirs[0].compiled(candidate_settings(theirs[1], 64, 48).with_samples(1))
             published = stack.enter_context(published_renderer(first, options.threads))
             published(first)
         for scene, candidate, key in (bar := stack.enter_context(tqdm(todo, unit="image"))):
-            bar.set_description(f"{candidate.name} {scene.name}")
-            where = options.results, candidate.name, scene.name, key
-            if candidate.published:
-                results.keep(*where, published(scene.compiled(candidate.at(*options.size))))
+            bar.set_description(f"{candidate} {scene.name}")
+            where = options.results, candidate, scene.name, key
+            settings = candidate_settings(candidate, *options.size)
+            if published_samples(candidate):
+                results.keep(*where, published(scene.compiled(settings)))
             else:
-                about = {"base": candidate.base, "change": candidate.change, "prediction": candidate.prediction}
-                measured = measure(renderer, scene.spec, candidate, options.size, not options.whole)
-                results.keep(*where, measured, about)
+                results.keep(*where, measure(renderer, scene.spec, settings, not options.whole))
 
 
 def show(options: Namespace) -> int:
@@ -135,7 +135,7 @@ def show(options: Namespace) -> int:
 
 
 def _samples(row: report.Row) -> int:
-    return Candidate(name=row.name).published
+    return published_samples(row.name)
 
 
 def _markdown(
@@ -160,8 +160,6 @@ def _markdown(
     if len(made) <= _COLUMNS:
         parts.append("PSNR by scene, dB:\n\n" + report.by_scene(made, "psnr"))
         parts.append("Worst 8 x 8 tile by scene, dB:\n\n" + report.by_scene(made, "tile"))
-    if tried := report.tries(made):
-        parts.append(f"Tries:\n\n{tried}")
     truth = "; ".join(wrong) if wrong else f"the same in {counted(sum(not _samples(row) for row in made), 'candidate')}"
     return "\n".join([*parts, f"Boxes and masks: {truth}.\n"])
 
@@ -181,7 +179,7 @@ def add_options(parser: ArgumentParser) -> None:
     make.add_argument("--samples", type=positive, default=4096, help="per pixel, both halves together")
     make.set_defaults(run=make_references)
     measuring = command("run", "measure candidates and report")
-    measuring.add_argument("candidates", nargs="+", help="profiles, published-<samples>, and .json files of tries")
+    measuring.add_argument("candidates", nargs="+", help="profiles, and published-<samples>")
     measuring.add_argument("--whole", action="store_true", help="don't separate sampling and denoising: twice as fast")
     measuring.set_defaults(run=run)
     showing = command("report", "print tables and plot of the kept results")

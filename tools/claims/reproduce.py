@@ -122,7 +122,7 @@ FIGURES = {
         Figure("the same of all 1,016 tangrams (FULL)", "see the paper", "full.json is not in the repository",
                "as above", _NAMING),
         Figure("accuracy by condition", "see the paper", "the repository has no predictions", "fine-tune a model",
-               "`render-specs kilogram accuracy`"),
+               "`render-eval score`"),
     ),
     "iwisdm": (
         Figure("accuracy of models and people", "see the paper", "the repository has no replies and no trials",
@@ -140,7 +140,7 @@ FIGURES = {
                partial(_own_ceiling, "set-pos-hard"), _GENERATE.format("set-pos-hard")),
         Figure("answers that are yes, %", "50", _answers, _own_answers, _GENERATE.format("set-pos")),
         Figure("accuracy of FiLM and others", "see the paper", _REPLIES, "train a model",
-               "`render-specs malevic accuracy`"),
+               "`render-eval score`"),
     ),
     "icca": (
         Figure("people's accuracy in repetitions 1 to 6, %", "99.54 in the last",

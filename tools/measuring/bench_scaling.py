@@ -22,11 +22,11 @@ from itertools import cycle, product
 import numpy as np
 from tqdm import tqdm
 
-from diorama.scene_specs.errors import UsageError
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.files.tables import markdown_table
+from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
-from tools.claims.quality.candidates import Candidate, candidates
-from tools.claims.quality.measure import TunedRenderer, measure
+from tools.claims.quality.measure import measure
 from tools.claims.quality.results import Measured, Size
 from tools.programs import positive, size, threads
 
@@ -64,14 +64,14 @@ def medians(measured: Sequence[Measured]) -> dict[str, float]:
     }
 
 
-def run(candidate: Candidate, asked: Kinds, options: Namespace) -> dict[str, dict[str, list[Measured]]]:
+def run(asked: Kinds, options: Namespace) -> dict[str, dict[str, list[Measured]]]:
     """Measure in rounds; return the images by kind and row of the table."""
     todo = [(kind, name, count, extent) for kind, rows in asked.items() for name, (_, count, extent) in rows.items()]
     measured: dict[str, dict[str, list[Measured]]] = {kind: {name: [] for name in asked[kind]} for kind in asked}
-    with closing(TunedRenderer("cpu", options.threads)) as renderer:
-        measure(renderer, episode(0, 1), Candidate(name="warm", base="draft"), (64, 48))
+    with closing(CyclesRenderer("cpu", options.threads)) as renderer:
+        measure(renderer, episode(0, 1), settings_for("draft", 64, 48))
         for turn, (kind, name, count, extent) in tqdm(list(product(range(options.rounds), todo)), unit="image"):
-            measured[kind][name].append(measure(renderer, episode(turn, count), candidate, extent))
+            measured[kind][name].append(measure(renderer, episode(turn, count), settings_for(options.profile, *extent)))
     return measured
 
 
@@ -88,7 +88,7 @@ def table(kind: str, numbers: Sequence[int], measured: dict[str, list[Measured]]
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("candidate", nargs="?", default="standard", help="a profile, or a .json file of one try")
+    parser.add_argument("profile", nargs="?", default="standard")
     parser.add_argument("--objects", type=positive, nargs="+", default=list(range(1, 11)), help="numbers of objects")
     parser.add_argument("--sizes", type=size, nargs="+", default=_SIZES, help=f"with {_USUAL_OBJECTS} objects")
     parser.add_argument("--size", type=size, default=_USUAL_SIZE, help="size at which objects are counted")
@@ -97,18 +97,14 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def main(options: Namespace) -> int:
-    """Measure and print. Raises UsageError unless the file holds exactly one try."""
+    """Measure and print. Raises UsageError for an unknown profile."""
     # Sorted, since the tables and the fit go from small to large.
     options.objects, options.sizes = sorted(set(options.objects)), sorted(set(options.sizes), key=lambda s: s[0] * s[1])
-    tries = candidates([options.candidate])
-    if len(tries) != 1:
-        raise UsageError(f"{options.candidate}: found {len(tries)} tries, expected one")
-    (candidate,) = tries
     asked: Kinds = {
         "objects": {str(count): (count, count, options.size) for count in options.objects},
         "pixels": {f"{w}x{h}": (w * h, _USUAL_OBJECTS, (w, h)) for w, h in options.sizes},
     }
-    measured = run(candidate, asked, options)
+    measured = run(asked, options)
     tables = [table(kind, [row[0] for row in asked[kind].values()], found) for kind, found in measured.items()]
-    print(f"`{candidate.name}`:\n", *(text for text, _ in tables), sep="\n", end="")
+    print(f"`{options.profile}`:\n", *(text for text, _ in tables), sep="\n", end="")
     return int(any(grown > LINEAR for _, grown in tables))

@@ -31,7 +31,7 @@ from diorama.scene_specs.model.record import EpisodeRecord
 from tests.factories import make_job, make_record, make_scene, make_spec
 from tools.programs import positive, print_figures, run_measured
 
-BATCH = 64
+BATCH, IMAGES = 64, 7
 READS = 200
 # With the garbage collector, as in a run.
 once = partial(timeit, setup=gc.enable, number=1)
@@ -42,14 +42,14 @@ def picture(number: int) -> bytes:
     return encode_png(np.random.Generator(np.random.Philox(number)).integers(0, 256, (128, 160, 3), dtype=np.uint8))
 
 
-def episodes(count: int, images: int) -> Iterator[EpisodeRecord]:
+def episodes(count: int) -> Iterator[EpisodeRecord]:
     """Yield episodes with three objects per image."""
-    model, scene = make_record(images=images, objects=3, size=(160, 128)), make_scene("bench/0", images)
+    model, scene = make_record(images=IMAGES, objects=3, size=(160, 128)), make_scene("bench/0", IMAGES)
     for number in range(count):
         name = f"bench/{number:06d}"
-        drawn = zip(model.images, range(number * images, (number + 1) * images), strict=True)
+        drawn = zip(model.images, range(number * IMAGES, (number + 1) * IMAGES), strict=True)
         pictures = [image.model_copy(update={"png": picture(seed)}) for image, seed in drawn]
-        changes = {"episode_id": name, "job": make_job(make_spec(name, images)), "images": pictures}
+        changes = {"episode_id": name, "job": make_job(make_spec(name, IMAGES)), "images": pictures}
         yield model.model_copy(update={**changes, "scene": scene.model_copy(update={"id": name})})
 
 
@@ -66,13 +66,12 @@ def by_id(store: LanceStore, ids: list[str]) -> float:
     return statistics.median(once(partial(store.get, key)) for key in ids) * 1e3
 
 
-def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[str, str]]:
+def measure(url: str, count: int, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield (measured, figure)."""
-    store = LanceStore.open_or_create(url)
-    if store.count() != count:
-        spent = fill(store, episodes(count, images))
-        yield f"write, {BATCH} per commit, with compaction", f"{spent:.0f} s, {count / spent:.0f} episodes/s"
-        yield "compaction at the end", f"{once(store.compact):.1f} s"
+    store = LanceStore.create(url)
+    spent = fill(store, episodes(count))
+    yield f"write, {BATCH} per commit, with compaction", f"{spent:.0f} s, {count / spent:.0f} episodes/s"
+    yield "compaction at the end", f"{once(store.compact):.1f} s"
     size = store.bytes_on_disk() or 0
     yield "on disk, old versions included", f"{size / 1e9:.2f} GB in {len(store.fragments())} files"
     random = Random(1)
@@ -98,12 +97,10 @@ def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[s
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where the store and exports are made and removed")
     parser.add_argument("--episodes", type=positive, default=40_000)
-    parser.add_argument("--images", type=positive, default=7)
-    parser.add_argument("--keep", action="store_true", help="keep the store; the next run reads it")
 
 
 def main(options: Namespace) -> None:
     logging.getLogger("diorama.render").setLevel(logging.WARNING)
     url = options.folder / "bench.lance"
-    figures = measure(str(url), options.episodes, options.images, options.folder)
-    print_figures(f"{options.episodes} episodes x {options.images} images", figures, [url], options.keep)
+    figures = measure(str(url), options.episodes, options.folder)
+    print_figures(f"{options.episodes} episodes x {IMAGES} images", figures, [url], keep=False)

@@ -149,18 +149,15 @@ def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets:
         stored = peek(str(store))
         outcome.before = 0 if stored is None else stored.count()
         deadline = time.monotonic() + COMMAND_SECONDS
-        with tempfile.TemporaryFile() as messages:
-            process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=messages, env=environment, cwd=ROOT)
-            while sum(outcome.killed.values()) < KILLS and process.poll() is None and time.monotonic() < deadline:
-                _disturb(process, deadline, outcome, rng, targets, driver_log)
-            try:
-                out, _ = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired as error:
-                process.kill()
-                process.wait()
-                raise ChaosError(f"a command hung; killed so far: {dict(outcome.killed)}") from error
-            messages.seek(0)
-            log.debug("%s", messages.read().decode(errors="replace"))
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=ROOT)
+        while sum(outcome.killed.values()) < KILLS and process.poll() is None and time.monotonic() < deadline:
+            _disturb(process, deadline, outcome, rng, targets, driver_log)
+        try:
+            out, _ = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            process.wait()
+            raise ChaosError(f"a command hung; killed so far: {dict(outcome.killed)}") from error
         outcome.codes.append(process.returncode)
         if cards and not allowed(process.returncode, out, outcome.killed["driver"] > 0):
             raise ChaosError(f"a command on cards ended with exit code {process.returncode}; all: {outcome.codes}")
@@ -203,7 +200,6 @@ def _disturb(
         # The target may not have started yet: then it is killed as soon as it has.
         if time.monotonic() > end and disturb(rng):
             outcome.killed[target] += 1
-            log.debug("killed a %s", target)
             return
         time.sleep(0.05)
 
@@ -279,12 +275,10 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first run: the seed of its kills")
     parser.add_argument("--real", action="store_true", help="Blender instead of the fake renderer")
     parser.add_argument("--cards", type=int, default=0, help="simulated GPUs that fail too, with Blender (0: CPU)")
-    parser.add_argument("-v", "--verbose", action="store_true")
 
 
 def main(options: Namespace) -> int:
     """Do all runs; 1 at the first broken promise."""
-    log.setLevel(logging.DEBUG if options.verbose else logging.INFO)
     targets = ["worker", "vanish"] if options.cards else ["worker", "worker", "raylet", "driver"]
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:

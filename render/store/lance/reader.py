@@ -290,15 +290,6 @@ class LanceReader:
         root = Path(self.url)
         return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else None
 
-    def torch_dataset(self, **options: Any) -> Any:
-        """Return a torch Dataset of this version.
-
-        Options as in diorama.render.store.lance.torch_dataset. Raises StoreError.
-        """
-        from diorama.render.store.lance.torch_dataset import torch_dataset
-
-        return torch_dataset(self.at_number(self.version), **options)
-
     def close(self) -> None:
         """Release resources. After that, reading raises StoreError."""
         self._dataset = _Closed(self.url)

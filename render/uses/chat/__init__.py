@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,11 +107,9 @@ class Models:
         # Opened by the first model: a command that asks none leaves no file.
         self._log = cache(open_log)
 
-    def open(self, name: str, defaults: Mapping[str, Any] | None = None) -> Asker:
+    def open(self, name: str) -> Asker:
         """Open a model by name, with retries; see `open_model` and `ModelOpener.open`."""
         settings = self._settings
-        if defaults and name.startswith("openai:"):
-            settings = replace(settings, parameters={**defaults, **settings.parameters})
         waits = (settings.attempts, settings.first_wait, settings.longest_wait)
         # Another server may have another model of this name.
         url = (settings.base_url or os.environ.get("OPENAI_BASE_URL", "")) if name.startswith("openai:") else ""

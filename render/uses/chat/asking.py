@@ -208,4 +208,4 @@ class Asker:
 
 
 def _part_key(part: str | Picture) -> str | dict[str, str]:
-    return {"text": part} if isinstance(part, str) else hashlib.sha256(part.png).hexdigest() + part.detail
+    return {"text": part} if isinstance(part, str) else hashlib.sha256(part.png).hexdigest()

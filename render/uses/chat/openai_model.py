@@ -105,7 +105,7 @@ class OpenAIModel:
 
 
 def _content_data(message: Message) -> Any:
-    if not message.separate and all(isinstance(part, str) for part in message.parts):
+    if all(isinstance(part, str) for part in message.parts):
         return "\n".join(str(part) for part in message.parts)
     return [*map(_part_data, message.parts)]
 
@@ -115,7 +115,7 @@ def _part_data(part: str | Picture) -> dict[str, Any]:
         return {"type": "text", "text": part}
     kind = "jpeg" if part.png.startswith(b"\xff\xd8") else "png"
     url = f"data:image/{kind};base64,{base64.b64encode(part.png).decode()}"
-    return {"type": "image_url", "image_url": {"url": url, **({"detail": part.detail} if part.detail else {})}}
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 async def _bound(response: Any) -> None:

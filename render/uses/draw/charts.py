@@ -1,29 +1,19 @@
-"""Charts as SVG: distributions of a store as bars, and measures by group as lines with intervals."""
+"""Charts as SVG: measures by group as lines with intervals."""
 
 from __future__ import annotations
 
-import math
-import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from diorama.render.store.analysis.stats import Distribution, Key, Stats
 from diorama.render.uses.draw.canvas import Point, Svg
 from diorama.render.uses.draw.typography import FAINT, INK, fitting, font
-from diorama.scene_specs.errors import counted
 
 _GRID = "#e3e6e9"
 # Okabe and Ito's palette, which color-blind readers can distinguish, ordered by contrast.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#6e747a", "#b8a900")
 _DASHES = (None, "6 3", "2 3")
-_BAR_COLUMNS = 3
-_BAR_WIDTH, _BAR_HEIGHT, _BAR_HEAD = 400.0, 250.0, 64.0
-_MAX_BARS = 24
-_WIDEST_BAR = 48.0
 _LINE_WIDTH, _LINE_HEIGHT, _LINE_HEAD, _LEGEND = 300.0, 220.0, 30.0, 17.0
-REST = "others"
 
 
 class Axes(NamedTuple):
@@ -63,105 +53,6 @@ def axis_top(value: float) -> float:
     while scale > value > 1e-9:
         scale /= 10
     return next((step * scale for step in (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8) if value <= step * scale), 10 * scale)
-
-
-def bar_charts(stats: Stats, title: str) -> str:
-    """Draw all distributions that have values, as SVG."""
-    shown = [item for item in stats.distributions.values() if item.counts]
-    groups = shown_groups(stats)
-    columns = min(_BAR_COLUMNS, max(len(shown), 1))
-    width, height = columns * _BAR_WIDTH, _BAR_HEAD + math.ceil(len(shown) / columns) * _BAR_HEIGHT
-    page = Svg(width, height, title)
-    _draw_bars_head(page, stats, title, groups, width)
-    for index, item in enumerate(shown):
-        at = (index % columns * _BAR_WIDTH, _BAR_HEAD + index // columns * _BAR_HEIGHT)
-        _bar_chart(page, item, groups, at)
-    return page.markup()
-
-
-def shown_groups(stats: Stats) -> list[str]:
-    """The largest groups, which get their own colors; all others share the last color."""
-    ordered = sorted(stats.groups, key=lambda group: (-stats.episodes[group], group))
-    return ordered if len(ordered) <= len(_COLORS) else [*ordered[: len(_COLORS) - 1], REST]
-
-
-def merged(item: Distribution, groups: Sequence[str]) -> dict[str, Counter[Key]]:
-    """Group -> value -> count; groups that are not in `groups` are counted together."""
-    merged_counts: dict[str, Counter[Key]] = {group: Counter() for group in groups}
-    for group, counter in item.counts.items():
-        merged_counts[group if group in merged_counts else REST].update(counter)
-    return merged_counts
-
-
-def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
-    """(label, values) of each bar. Rare words share a bar, and so do neighboring numbers if there are many."""
-    keys = item.keys()
-    if item.kind == "bins":
-        return [(item.label(key), [key]) for key in keys]
-    if len(keys) <= _MAX_BARS:
-        return [(str(key), [key]) for key in keys]
-    if item.kind == "words":
-        head = [(str(key), [key]) for key in keys[: _MAX_BARS - 1]]
-        return [*head, (f"{len(keys) - len(head)} {REST}", keys[_MAX_BARS - 1 :])]
-    step = math.ceil(len(keys) / _MAX_BARS)
-    parts = [keys[k : k + step] for k in range(0, len(keys), step)]
-    return [(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]), part) for part in parts]
-
-
-def _draw_bars_head(page: Svg, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
-    page.text((14, 24), fitting(title, width - 28, font(17)), 17, fill=INK)
-    total = [sum(counts.values()) for counts in (stats.episodes, stats.images, stats.objects)]
-    text = ", ".join(counted(number, noun) for number, noun in zip(total, ("episode", "image", "object"), strict=True))
-    text += "; bars show percentages of each group"
-    page.text((14, 43), text, 12, fill=FAINT)
-    if stats.by is None:
-        return
-    x = 14.0
-    for index, group in enumerate(groups):
-        page.rect(x, 51, 10, 10, fill=_COLORS[index])
-        name = fitting(group, 160, font(12))
-        page.text((x + 14, 60), name, 12, fill=INK)
-        x += 30 + font(12).getlength(name)
-
-
-def _bar_chart(page: Svg, item: Distribution, groups: Sequence[str], at: Point) -> None:
-    for line, text in enumerate(textwrap.wrap(item.of, 62)[:2]):
-        page.text((at[0] + 14, at[1] + 20 + 14 * line), text, 12, fill=INK)
-    counts = merged(item, groups)
-    labeled = bars(item)
-    shares = [
-        [100 * sum(counts[group][key] for key in keys) / max(counts[group].total(), 1) for group in groups]
-        for _, keys in labeled
-    ]
-    top = axis_top(max((max(row) for row in shares), default=1.0))
-    axes = Axes(at[0] + 44, at[1] + 42, _BAR_WIDTH - 54, _BAR_HEIGHT - 96, top)
-    axes.draw(page)
-    bottom = axes.y + axes.height
-    slot = axes.width / max(len(labeled), 1)
-    bar = min(slot * 0.84 / len(groups), _WIDEST_BAR)
-    for column, row in enumerate(shares):
-        for index, share in enumerate(row):
-            left = axes.x + (column + 0.5) * slot + (index - len(groups) / 2) * bar
-            page.rect(left, axes.level(share), bar, bottom - axes.level(share), fill=_COLORS[index])
-    page.line((axes.x, bottom), (axes.x + axes.width, bottom), stroke=FAINT)
-    _bar_labels(page, [label for label, _ in labeled], item.kind == "bins", (axes.x, bottom), slot)
-
-
-def _bar_labels(page: Svg, labels: Sequence[str], bins: bool, at: Point, slot: float) -> None:
-    """Label the bars, or the edges of bins. Long labels alternate between two or three rows."""
-    if bins:
-        for edge in range(0, len(labels) + 1, 4):
-            page.text(
-                (at[0] + edge * slot, at[1] + 15), f"{edge / len(labels):g}", 10, fill=FAINT, text_anchor="middle"
-            )
-        return
-    letter = font(10)
-    widest = max((letter.getlength(label) for label in labels), default=0)
-    rows = 1 if widest + 6 <= slot else 2 if widest + 6 <= 2 * slot else 3
-    for column, label in enumerate(labels):
-        text = fitting(label, rows * slot - 4, letter)
-        origin = (at[0] + (column + 0.5) * slot, at[1] + 15 + 13 * (column % rows))
-        page.text(origin, text, 10, fill=FAINT, text_anchor="middle")
 
 
 class Panel(NamedTuple):

@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 30.0
 # Options of a run that have no meaning for an endless one.
-BATCH_ONLY = ("limit", "metrics", "part", "resume", "skip_broken", "until")
+BATCH_ONLY = ("limit", "part", "resume", "skip_broken", "until")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from diorama.render.store.lance.torch_dataset import RankedDataset, image_tensor, need_torch
+from diorama.render.uses.live.torch_dataset import RankedDataset, image_tensor, need_torch
 
 
 def tensors_of(item: Any) -> dict[str, Any]:

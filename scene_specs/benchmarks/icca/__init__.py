@@ -100,16 +100,6 @@ class Presented(Command):
         "[default: none]",
         path="file",
     )
-    prompts_as: Literal["claude", "gpt", "gemini", "idefics", "llava"] | None = option(
-        None,
-        "Send the published prompts of this model, word for word, with its limits and parameters, and read answers as "
-        "the published code does. Needs --published.  [default: Diorama's prompts]",
-    )
-    published: Path | None = option(
-        None,
-        "Clone of lil-lab/ICCA for --prompts-as. Its code, src/MLLMs.py, is run to make prompts.  [default: none]",
-        path="folder",
-    )
     labels: Literal["letters", "positions"] = option(
         "letters", "Names of the images: A to D, or top left to bottom right."
     )
@@ -126,10 +116,6 @@ class Presented(Command):
     def _check(self) -> Presented:
         if self.variant_file is not None and "variant" in self.model_fields_set:
             raise ValueError("give --variant or --variant-file, not both")
-        if (self.prompts_as is None) != (self.published is None):
-            raise ValueError("give both --prompts-as and --published, or neither")
-        if self.prompts_as and self.model_fields_set & {"labels", "form"}:
-            raise ValueError("--prompts-as has labels and a form of its own")
         return self
 
     @property

@@ -22,7 +22,6 @@ from diorama.scene_specs.benchmarks.icca.prompts import (
     speaker_label_of,
     speaker_prompt,
 )
-from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.errors import DioramaError, UsageError
 
 METHODS = {"speaker": "speak", "listener": "choose"}
@@ -51,14 +50,12 @@ class Setup:
 
     Attributes:
         models: of players that are models: role -> settings.
-        published: prompts of a published model, instead of ours.
     """
 
     presentation: Presented
     speaker: SpeakerVariant
     listener: ListenerVariant
     models: Mapping[str, Any] = field(default_factory=dict)
-    published: PublishedPrompts | None = None
 
 
 @dataclass(frozen=True)
@@ -174,25 +171,17 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
     target = game.targets[number]
     labels = presentation.names
     speaker_label = speaker_label_of(game, presentation, target)
-    published = setup.published
-    if published:
-        to_speaker = tuple(published.speaker(game, presentation, number, past, speaker_label))
-    else:
-        to_speaker = tuple(speaker_prompt(game, setup.speaker, presentation, number, past, speaker_label))
+    to_speaker = tuple(speaker_prompt(game, setup.speaker, presentation, number, past, speaker_label))
     speaker_view = SpeakerView(number, speaker_label, labels, to_speaker, past)
-    message = _ask(game, number, "speaker", lambda: speaker.speak(speaker_view), 1, MAX_MESSAGE, published is None)
+    message = _ask(game, number, "speaker", lambda: speaker.speak(speaker_view), 1, MAX_MESSAGE)
     order = game.listener_order(setup.listener, number, presentation.seed)
     shown = game.shown_order(setup.listener, number, presentation.seed)
     # Without a history the listener's view must not contain one either.
     known = past if setup.listener.history else ()
-    ask = published.listener if published else listener_prompt
-    to_listener = tuple(ask(game, setup.listener, presentation, number, known, message))
+    to_listener = tuple(listener_prompt(game, setup.listener, presentation, number, known, message))
     listener_view = ListenerView(number, message, labels, to_listener, known)
     answer = _ask(game, number, "listener", lambda: listener.choose(listener_view), 0, MAX_ANSWER)
     choice = label_of(answer, labels)
-    if published:
-        answer = published.answer(answer)
-        choice = answer if answer in labels else ""
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
     players = {"speaker": speaker, "listener": listener}
@@ -234,10 +223,8 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
     return created
 
 
-def _ask(
-    game: Game, number: int, role: str, ask: Callable[[], object], least: int, most: int, one_line: bool = True
-) -> str:
-    """The text that a player returns; what may not be empty is one line, if `one_line`.
+def _ask(game: Game, number: int, role: str, ask: Callable[[], object], least: int, most: int) -> str:
+    """The text that a player returns; what may not be empty is one line.
 
     Raises PlayerError; SpecError for anything else, or for another length.
     """
@@ -249,7 +236,7 @@ def _ask(
         raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {cause}") from error
     said = text if isinstance(text, str) else ""
     if least:
-        said = " ".join(said.split()) if one_line else said.strip()
+        said = " ".join(said.split())
     if not isinstance(text, str) or not least <= len(said) <= most:
         reply = f"a text of {len(said)} characters" if said else repr(text)[:60]
         raise game.error(f"trial {number}: the {role} gave {reply}; expected a text of {least} to {most} characters")

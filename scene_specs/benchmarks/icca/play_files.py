@@ -33,7 +33,6 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
 from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
 from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory
 from diorama.scene_specs.benchmarks.icca.prompts import as_text, compose_image, png_bytes
-from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.score import (
     MEASURES,
     Played,
@@ -208,8 +207,7 @@ def play_games(options: Play, models: ModelOpener) -> Series:
     """Play the games of folders, and write their transcripts to `out` one by one."""
     names = [options.speaker, options.listener]
     setup = _read_setup(options)
-    defaults = setup.published.parameters if setup.published else {}
-    factories = {role: _player_factory(role, name, models, defaults) for role, name in zip(METHODS, names, strict=True)}
+    factories = {role: _player_factory(role, name, models) for role, name in zip(METHODS, names, strict=True)}
     model_players = {
         role: maker for role, maker in factories.items() if isinstance(maker, partial) and maker.func is ModelPlayer
     }
@@ -239,9 +237,7 @@ def play_games(options: Play, models: ModelOpener) -> Series:
     return Series(games(), len(all_games), "games")
 
 
-def _player_factory(
-    role: str, name: str, models: ModelOpener | None = None, defaults: Mapping[str, Any] | None = None
-) -> Callable[..., Any]:
+def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> Callable[..., Any]:
     kind, colon, rest = name.partition(":")
     if kind == "replay" and colon:
         return Replay(Path(rest))
@@ -251,21 +247,14 @@ def _player_factory(
         plugin = load_object(f"icca.{role}s", name)
         if callable(getattr(plugin, METHODS[role], None)):
             return plugin  # type: ignore[no-any-return]
-    return partial(ModelPlayer, models.open(name, defaults))
+    return partial(ModelPlayer, models.open(name))
 
 
 def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
     listener = read_listener(read_text(file), file.stem, str(file)) if file else LISTENER_VARIANTS[options.variant]
-    if options.prompts_as == "llava":
-        # In every prompt one collage.
-        options = options.model_copy(update={"form": "collage", "labels": "positions"})
-    else:
-        check_images(listener, options.form, options.max_images)
-    setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener)
-    if options.prompts_as is None or options.published is None:
-        return setup
-    return replace(setup, published=PublishedPrompts(options.prompts_as, options.published, setup.speaker, listener))
+    check_images(listener, options.form, options.max_images)
+    return Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener)
 
 
 def show_prompt(options: Prompt) -> Result:

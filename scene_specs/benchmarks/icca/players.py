@@ -15,7 +15,6 @@ from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, agreement, others_of, subgraph
 from diorama.scene_specs.benchmarks.icca.play import MAX_ANSWER, MAX_MESSAGE, ListenerView, Setup, SpeakerView, label_of
 from diorama.scene_specs.benchmarks.icca.prompts import Part, PastTrial, last_shown, messages_of
-from diorama.scene_specs.benchmarks.icca.published import SPEAKER_TOKENS
 from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     NO_NOUN,
     IndistinguishableError,
@@ -300,8 +299,8 @@ def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
     return make  # type: ignore[no-any-return]
 
 
-# An answer may be a sentence.
-_TOKENS = {"speaker": SPEAKER_TOKENS, "listener": 16}
+# Of a speaker as published; an answer may be a sentence.
+_TOKENS = {"speaker": 30, "listener": 16}
 
 
 class ModelPlayer:
@@ -313,7 +312,6 @@ class ModelPlayer:
 
     def __init__(self, model: OpenedModel, game: Game, setup: Setup) -> None:
         self._model, self._game = model, game
-        self._tokens = setup.published.tokens if setup.published else _TOKENS
         self._pictures: dict[Part, Picture] = {}
         self.usage: dict[str, Any] = {}
 
@@ -327,6 +325,6 @@ class ModelPlayer:
 
     def _ask_model(self, role: str, view: SpeakerView | ListenerView) -> str:
         messages = messages_of(self._game, view.prompt, self._pictures)
-        reply = self._model.reply(messages, max_tokens=self._tokens[role], key=f"{self._game.name} {view.trial} {role}")
+        reply = self._model.reply(messages, max_tokens=_TOKENS[role], key=f"{self._game.name} {view.trial} {role}")
         self.usage = {key: value for key, value in vars(reply).items() if key != "text"}
         return reply.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,6 @@ class Part:
         files: names in the game's folder; "mask" for a black image.
         label: of a single image.
         role: who says it: `system`, `user`, or `assistant` for the player's own words.
-        message: number of its message in published prompts, which are sent as they are; otherwise None.
-        detail: of an image, as services call it.
     """
 
     kind: str
@@ -44,15 +42,12 @@ class Part:
     files: tuple[str, ...] = ()
     label: str = ""
     role: Role = "user"
-    message: int | None = None
-    detail: str = ""
 
     def data(self) -> dict[str, Any]:
         """The part as JSON data."""
-        at = {} if self.message is None else {"message": self.message}
         if self.kind == "text":
-            return {"text": self.text, **({} if self.role == "user" else {"role": self.role}), **at}
-        part_data: dict[str, Any] = {self.kind: list(self.files) if self.kind == COLLAGE else self.files[0], **at}
+            return {"text": self.text, **({} if self.role == "user" else {"role": self.role})}
+        part_data: dict[str, Any] = {self.kind: list(self.files) if self.kind == COLLAGE else self.files[0]}
         return {**part_data, "label": self.label} if self.label else part_data
 
 
@@ -241,25 +236,16 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
         if part.kind == "text":
             yield part.text
             return
-        if part.label and part.message is None:
+        if part.label:
             yield f"Picture {part.label}:"
-        # The same picture in another message is not opened again.
-        key = replace(part, message=None if part.message is None else 0)
-        if key not in pictures:
-            pictures[key] = Picture(" ".join(part.files), _image_file(game, part), part.detail)
-        yield pictures[key]
+        if part not in pictures:
+            pictures[part] = Picture(" ".join(part.files), png_bytes(compose_image(game, part)))
+        yield pictures[part]
 
     return [
-        Message(role, tuple(block for part in parts for block in content(part)), number is not None and role == "user")
-        for (number, role), parts in groupby(prompt, key=lambda part: (part.message, part.role))
+        Message(role, tuple(block for part in parts for block in content(part)))
+        for role, parts in groupby(prompt, key=lambda part: part.role)
     ]
-
-
-def _image_file(game: Game, part: Part) -> bytes:
-    """An image as a file; in published prompts, single images are sent as they are."""
-    if part.kind == "image" and part.message is not None and game.folder is not None:
-        return read_foreign(game.folder / part.files[0])
-    return png_bytes(compose_image(game, part))
 
 
 def png_bytes(image: Image.Image) -> bytes:

@@ -53,7 +53,6 @@ class Transcript(NamedTuple):
 def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
     """The header keys that all games of a run share, with the types that JSON reads back."""
     models = {"models": dict(setup.models)} if setup.models else {}
-    published = {"prompts_as": setup.published.name} if setup.published else {}
     return {
         "labels": list(setup.presentation.names),
         "speaker": players[0],
@@ -63,7 +62,6 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
         "variant": setup.listener.data(),
         "form": setup.presentation.form,
         "seed": setup.presentation.seed,
-        **published,
         **models,
     }
 

@@ -29,8 +29,8 @@ class Options(Command):
     frames. A question is built from operators, such as `equals`, `and` and `if`. A task fixes the operators and the
     frames that a question refers to; trials of the same task show different objects.
 
-    Pass one of --benchmark, --task and --config. One exception: with a published configuration (a file with the key
-    op_dict), also pass --benchmark to accept only tasks with its numbers of frames and of joins (`and` and `or`).
+    Pass one of --benchmark, --task and --config. One exception: with --config, also pass
+    --benchmark to accept only tasks with its numbers of frames and of joins (`and` and `or`).
     Trials are numbered from 0, and `--first 42 --count 1` writes the same trial 42 as `--count 100` if all other
     options are the same. The command also computes earlier trials, because a trial must differ from earlier trials of
     its task, a task from earlier tasks (--unique), and --balanced counts earlier answers.
@@ -48,12 +48,6 @@ class Options(Command):
         "Properties that the questions of --benchmark ask about, also with --config. The identity of an object is its "
         "3D model.",
     )
-    mix: Literal["published", "even"] = option(
-        "published",
-        "Mix of the tasks of --benchmark. published: sample operators and frames as the published code does, and "
-        "reject tasks with another number of frames. even: make all possible structures of tasks equally frequent, as "
-        "in version 0.1.0.",
-    )
     task: _Task | None = option(
         None,
         f"Classic task of cognitive science, instead of --benchmark: {', '.join(get_args(_Task))}.",
@@ -64,8 +58,7 @@ class Options(Command):
     )
     config: Path | None = option(
         None,
-        "JSON file that describes tasks to sample: a published configuration, or operators, numbers of frames and more "
-        "as in docs/iwisdm.md.",
+        "JSON file that describes tasks to sample: a published configuration.",
         path="file",
     )
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
@@ -126,10 +119,8 @@ class Options(Command):
             raise ValueError("give one of --benchmark, --task, --config")
         if self.name is not None and not re.fullmatch("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}", self.name):
             raise ValueError("--name: expected up to 100 letters, digits, _, ., + and -")
-        if (self.properties != "all" and not self.benchmark) or (
-            self.mix != "published" and given != [True, False, False]
-        ):
-            raise ValueError("--properties is for --benchmark, and --mix for --benchmark alone")
+        if self.properties != "all" and not self.benchmark:
+            raise ValueError("--properties is for --benchmark")
         if self.settings and not self.task:
             raise ValueError("--set is for --task")
         if self.task and (self.chain > 1 or self.longest_delay or self.unique != "frames" or self.hold_out != "none"):

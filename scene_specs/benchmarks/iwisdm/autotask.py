@@ -1,8 +1,7 @@
 """AutoTask: draws tasks, rejects those beyond the limits, and draws again until they differ from earlier tasks.
-If draws only repeat tasks, it goes through every choice for one that is left.
 
 A structure is a tree of operators; a task is a structure with a frame for every Select. `published_tasks` has the
-published procedure, `even_tasks` one in which structures of one shape are equally frequent.
+published procedure.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import EveryChoice, KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
@@ -20,8 +19,6 @@ from diorama.scene_specs.errors import spec_error
 Structure = tuple[object, ...]
 # Draws of one task. The rarest tasks of the published benchmarks, medium ones about identities, take 340 on average.
 MAX_DRAWS = 20_000
-# Sequences of choices, gone through one by one if draws only repeat tasks: 64,462 of low-all; a few seconds.
-MAX_CHOICES = 100_000
 
 
 class DrawnTask(NamedTuple):
@@ -97,17 +94,8 @@ class AutoTasks:
                 return placed
             repeated += drawn is not None and drawn.key(self._unique) in self._seen
         if repeated:
-            every = EveryChoice()
-            for _ in range(MAX_CHOICES):
-                if placed := self._new_task(self._way.draw(every)):
-                    return placed
-                if not every.advance():
-                    task_count, rest = f"all {number}", "; there are no others"
-                    break
-            else:
-                task_count, rest = str(number), f"; {repeated} more draws repeated them, and there may be others"
             different = "operators" if self._unique == "structure" else "operators or frames"
-            problem = f"found {task_count} tasks that differ in {different}{rest}"
+            problem = f"found {number} tasks that differ in {different}; {repeated} more draws repeated them"
             raise spec_error(problem, "ask for fewer tasks, more trials per task, or tasks that need not differ")
         hint = "joins, depth and delays must leave as many frames as a trial has, and --hold-out tasks to the split"
         raise spec_error(f"no task fits the configuration, in {MAX_DRAWS} draws", hint)

@@ -16,21 +16,19 @@ from typing import Any
 from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
-from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
+from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
-    AutoTaskConfig,
-    benchmark_config,
+    benchmark_limits,
     published_form,
     read_config,
     restrict_config,
 )
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from diorama.scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
-from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import Value
-from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedTasks
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
     DEFAULT,
     LOCATIONS,
@@ -137,10 +135,6 @@ def target_answer(task: TaskGraph, stimuli: Stimuli, choose: Choose) -> TargetAn
     return TargetAnswer(value, conditions)
 
 
-def _task_space(config: AutoTaskConfig, longest: int | None) -> TaskSpace:
-    return TaskSpace(config.model_copy(update={"longest_delay": longest}) if longest else config)
-
-
 class _Run:
     """What all trials share. Raises SpecError for a configuration that can't be read."""
 
@@ -166,28 +160,20 @@ class _Run:
             [tasks.task(number * chain + k) for k in range(chain)], KeyedRng(seed, name, f"chain {split} {number}")
         )
 
-    def _choose_draw(self) -> Draw:
+    def _choose_draw(self) -> PublishedTasks:
         """How tasks are drawn. Raises SpecError."""
-        options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
+        options, level = self.options, self.options.benchmark
         config = read_config(read_text(options.config), str(options.config)) if options.config else None
-        limits = Limits(longest=longest or 1)
-        match config:
-            case AutoTaskConfig() if level:
-                problem = "--benchmark and --config: expected a published configuration, with op_dict"
-                raise spec_error(problem, "other configurations have their own limits")
-            case AutoTaskConfig():
-                return _task_space(config, longest)
-            case PublishedConfig() if not level:
-                return PublishedTasks(config, limits, self.stimuli)
-        assert level is not None  # The options require one of both.
-        own = benchmark_config(level, options.properties)
-        if options.mix == "even":
-            return _task_space(own, longest)
-        if config is None:
-            config = published_form(own)
-        elif options.properties != "all":
-            config = restrict_config(config, own.properties)
-        return PublishedTasks(config, limits._replace(frames=own.frames, joins=own.joins), self.stimuli)
+        limits = Limits(longest=options.longest_delay or 1)
+        if level:
+            own = benchmark_limits(level, options.properties)
+            if config is None:
+                config = published_form(own)
+            elif options.properties != "all":
+                config = restrict_config(config, own.properties)
+            limits = limits._replace(frames=own.frames, joins=own.joins)
+        assert config is not None  # The options require one of both.
+        return PublishedTasks(config, limits, self.stimuli)
 
     def _accepts(self, drawn: DrawnTask, placed: PlacedTask) -> bool:
         """Whether a task belongs to the split, and has every answer that balance or --condition-matters may need."""

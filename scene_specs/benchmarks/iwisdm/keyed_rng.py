@@ -61,36 +61,3 @@ class KeyedRng:
     def sample(self, items: Sequence[_Item], count: int) -> list[_Item]:
         """`count` different items (or all, if there are fewer), in a random order."""
         return self.shuffled(items)[:count]
-
-
-class EveryChoice(KeyedRng):
-    """Goes through every sequence of choices, instead of drawing; `advance` leads to the next one."""
-
-    def __init__(self) -> None:
-        # Each choice, and from how many.
-        self._path: list[tuple[int, int]] = []
-        self._at = 0
-
-    def below(self, count: int) -> int:
-        """The choice of this sequence, at first 0."""
-        if self._at == len(self._path):
-            self._path.append((0, count))
-        self._at += 1
-        return self._path[self._at - 1][0]
-
-    def chance(self, probability: float) -> bool:
-        """False, then True, where both are possible."""
-        return bool(self.below(2)) if 0 < probability < 1 else probability >= 1
-
-    def weighted(self, weights: Sequence[float]) -> int:
-        """Each index of a positive weight in turn."""
-        return self.pick([index for index, weight in enumerate(weights) if weight > 0])
-
-    def advance(self) -> bool:
-        """Go on to the next sequence; False after the last one."""
-        self._at = 0
-        while self._path and self._path[-1][0] + 1 >= self._path[-1][1]:
-            self._path.pop()
-        if self._path:
-            self._path[-1] = (self._path[-1][0] + 1, self._path[-1][1])
-        return bool(self._path)

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure, children_of
-from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import EveryChoice, KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PROPERTIES, Stimuli
 from diorama.scene_specs.errors import spec_error
@@ -146,10 +146,6 @@ class PublishedTasks:
                 switches.append((condition, other, rng.chance(0.5)))
         joins = sum(count_operators(tree, "And", "Or") for tree in (task, *(q for pair in switches for q in pair[:2])))
         if not self.limits.joins[0] <= joins <= self.limits.joins[1]:
-            return None
-        selects = sum(count_operators(tree, "Select") for tree in (task, *(q for pair in switches for q in pair[:2])))
-        # Random draws have to go on as before.
-        if isinstance(rng, EveryChoice) and selects + (selects - 1) * self.limits.longest < self.limits.frames[0]:
             return None
         # Questions look at frames in the order of the published code.
         used: dict[str, set[int]] = {}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from diorama.scene_specs.tasks.benchmark import Command, Seed, SpecsCommand, argument, option
+from diorama.scene_specs.tasks.benchmark import Command, Seed, argument, option
 
 _ANNOTATIONS = "JSON file of descriptions, in the format of the published KiloGram data; repeatable."
 _SPLITS = (
@@ -198,18 +198,4 @@ class Naming(Command, short_name="naming", run="measures:naming", writes=("json"
     files: tuple[Path, ...] = argument(default=(), path="file", metavar="[FILES]...")
 
 
-class Accuracy(SpecsCommand, run="accuracy:accuracy"):
-    """Score answers to KiloGram games.
-
-    The command reports the accuracy of each condition, and for each number of parts. As in the published evaluation, it
-    averages over the games of each example (a description) first, then over examples. --json also lists every example.
-
-    Examples:
-      render-specs kilogram accuracy specs.jsonl --predictions answers.json
-      render-specs kilogram accuracy specs.jsonl --predictions answers.json --json
-    """
-
-    predictions: Path = option(..., 'JSON object {"<episode id>": "<frame>"}, such as "image-3".', path="file")
-
-
-COMMANDS = (Tangrams, Drawings, Naming, Accuracy)
+COMMANDS = (Tangrams, Drawings, Naming)

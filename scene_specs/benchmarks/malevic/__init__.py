@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import model_validator
 
-from diorama.scene_specs.tasks.benchmark import Command, First, Report, Seed, SpecsCommand, option
+from diorama.scene_specs.tasks.benchmark import Command, First, Report, Seed, option
 
 
 class Options(Command):
@@ -112,24 +111,4 @@ class Statistics(Report, short_name="malevic-report", run="report:statistics", t
     """
 
 
-class Accuracy(SpecsCommand, run="report:accuracy"):
-    """Score answers to MALeViC items.
-
-    The command reports the accuracy and the ceiling, which is the accuracy of a solver that assumes k = 0.29 in every
-    scene. It reports both for all items, for each class (shape, color, adjective, truth), for ranges of k, and for
-    ranges of distance. The distance is the difference between the area of the object that the sentence names and the
-    threshold Max - k (Max - Min), divided by Max - Min. `render-specs malevic --help` explains k, Max and Min.
-
-    Examples:
-      render-specs malevic accuracy specs.jsonl
-      render-specs malevic accuracy specs.jsonl --predictions answers.json --json
-    """
-
-    predictions: Path | None = option(
-        None,
-        'JSON object {"<episode id>": "yes" or "no"}.  [default: report only the ceiling]',
-        path="file",
-    )
-
-
-COMMANDS = (Statistics, Accuracy)
+COMMANDS = (Statistics,)

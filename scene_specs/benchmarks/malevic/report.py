@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from diorama.scene_specs.benchmarks.malevic import Accuracy
 from diorama.scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from diorama.scene_specs.benchmarks.malevic.labels import is_big, threshold
 from diorama.scene_specs.benchmarks.malevic.sets import set_of
@@ -16,8 +15,6 @@ from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.model.spec import EpisodeData
-from diorama.scene_specs.tasks.benchmark import Result
-from diorama.scene_specs.tasks.predictions import Predictions
 
 
 def _truth_of(item: EpisodeData) -> Truth:
@@ -121,38 +118,3 @@ def statistics(items: Iterable[EpisodeData]) -> list[dict[str, Any]]:
             key = (truth.name, truth.split)
             splits.setdefault(key, SetReport(*key)).add(truth)
     return [split.row() for split in splits.values()]
-
-
-# Lower ends of the groups after the first.
-_K = (0.19, 0.24, 0.29, 0.34, 0.39)
-_DISTANCES = (0.02, 0.05, 0.1, 0.2, 0.4)
-_HEAD = ("by", "group", "items", "ceiling", "accuracy")
-
-
-def accuracy(options: Accuracy, items: Iterable[EpisodeData]) -> Result:
-    """Return the groups with their items, ceiling and accuracy, as shares. Raises SpecError."""
-    given = None if options.predictions is None else Predictions(options.predictions)
-    count: Counter[tuple[str, str]] = Counter()
-    ceiling, right = count.copy(), count.copy()
-    for item in items:
-        truth = _truth_of(item)
-        answer = given and given.of(item["id"], ("yes", "no"))
-        for group in _groups_of(truth):
-            count[group] += 1
-            ceiling[group] += truth.vagueness == "same"
-            right[group] += answer == truth.answer
-    if given:
-        given.warn_of_others()
-    shares = {group: [ceiling[group] / n, right[group] / n][: 1 + (given is not None)] for group, n in count.items()}
-    rows = [dict(zip(_HEAD, (*group, count[group], *shares[group]), strict=False)) for group in sorted(count)]
-    cells = [[*group, count[group], *(f"{100 * share:.1f}" for share in shares[group])] for group in sorted(count)]
-    return Result(rows, markdown_table(_HEAD if given is not None else _HEAD[:-1], cells))
-
-
-def _groups_of(truth: Truth) -> Iterator[tuple[str, str]]:
-    yield "all", ""
-    yield "class", f"{truth.target.shape} {truth.target.color} {truth.adjective} {truth.answer}"
-    if truth.distance is not None:
-        for key, value, ends in (("k", truth.k, _K), ("distance", truth.distance, _DISTANCES)):
-            above = [end for end in ends if end > value]
-            yield key, f"below {above[0]:.2f}" if above else f"from {ends[-1]:.2f}"

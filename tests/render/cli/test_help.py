@@ -43,7 +43,6 @@ EACH = pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name
 OFF_BY_DEFAULT = {
     "render-batch": ["--json-log", "--status"],
     "render-episode": ["--from", "--from-export", "--sheet", "--plan"],
-    "render-eval score": ["--plot"],
     "render-export": ["--out"],
     "render-specs check": ["--store"],
     "render-specs icca": ["--contexts"],
@@ -52,7 +51,6 @@ OFF_BY_DEFAULT = {
     "render-specs icca score": ["--plot"],
     "render-specs iwisdm": ["--benchmark", "--task", "--config", "--count"],
     "render-specs views": ["--list"],
-    "render-store stats": ["--out"],
     "render-store verify": ["--specs-out"],
 }
 

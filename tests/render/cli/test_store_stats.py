@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from diorama.render.cli.store_stats import _nonempty_rows
-from diorama.render.store.analysis.stats import Distribution
+from diorama.render.cli.store_stats import _nonempty_rows, bars
+from diorama.render.store.analysis.stats import BINS, Distribution
 from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.cli.test_store import call
 from tests.render.store.rendered import rendered
@@ -35,29 +37,18 @@ def test_stats_as_text_and_json(store: str) -> None:
     assert "objects:   4" in call("stats", store, "--where", "split = 'val'").output
 
 
-def test_stats_are_drawn_as_svg(store: str, tmp_path: Path) -> None:
-    svg = tmp_path / "deep" / "s.svg"
-    assert f"chart: {svg}" in call("stats", store, "--by", "split", "--out", str(svg)).output
-    assert 'fill="#0072b2"' in svg.read_text("utf-8"), "bars of the first color"
-    texts = [node.text for node in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
-    assert {"train", "val", "objects by shape", "cube"} <= set(texts)
-    assert "name an .svg file" in call("stats", store, "--out", str(tmp_path / "s.png"), code=2).output
-    assert not list(tmp_path.glob("*.part"))
-
-
-def test_where_stats_can_not_be_drawn_nothing_is_counted(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def counted(*_: object) -> None:
-        raise AssertionError("counted, for nothing")
-
-    monkeypatch.setattr("diorama.render.store.analysis.stats.gather", counted)
-    (tmp_path / "file").write_text("")
-    for out, words in (
-        (tmp_path / ("x" * 300 + ".svg"), "File name too long"),
-        (tmp_path / "file" / "x.svg", "nothing can be in it"),
-    ):
-        assert words in call("stats", store, "--out", str(out), code=2).output
+@settings(max_examples=40)
+@given(
+    st.sampled_from(["words", "numbers", "bins"]),
+    st.dictionaries(st.integers(0, 200), st.integers(1, 99), min_size=1, max_size=80),
+)
+def test_bars_lose_nothing(kind: Any, counts: dict[int, int]) -> None:
+    keys = {key % BINS: n for key, n in counts.items()} if kind == "bins" else counts
+    item = Distribution("x", "y", kind, {"g": Counter({str(k) if kind == "words" else k: n for k, n in keys.items()})})
+    shown = bars(item)
+    assert len(shown) <= 24
+    assert sum(item.counts["g"][key] for _, keys_of in shown for key in keys_of) == item.counts["g"].total()
+    assert len({label for label, _ in shown}) == len(shown)
 
 
 def test_ls_by_what_is_extreme(store: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diorama.scene_specs.benchmarks.iwisdm import Options
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_config, published_form
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_limits, published_form
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from tests.scene_specs.benchmarks.iwisdm.test_importing import OLD, TASK
 from tests.tools.claims.conftest import git
@@ -22,7 +22,7 @@ def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
     files = {
         "benchmarking/create_bench.py": "",
-        "benchmarking/configs/low.json": published_form(benchmark_config("low")).model_dump_json(),
+        "benchmarking/configs/low.json": published_form(benchmark_limits("low")).model_dump_json(),
         "benchmarking/tasks/two/0.json": json.dumps(TASK),
         "datasets/trials/trial1/trial_info": json.dumps(OLD),
     }
@@ -57,11 +57,11 @@ def test_measures_of_a_trial() -> None:
 
 @pytest.mark.slow
 def test_another_mix_is_found() -> None:
-    def theirs(mix: str) -> list[tuple[str, int]]:
-        fields = {"benchmark": "high", "mix": mix, "count": 70, "seed": 5, "unique": "none"}
+    def theirs(level: str) -> list[tuple[str, int]]:
+        fields = {"benchmark": level, "count": 70, "seed": 5, "unique": "none"}
         return [(one["task"]["instruction"], len(one["frames"])) for one in trial_specs(Options.model_validate(fields))]
 
-    (same,) = mix([("high", "all", 5, theirs("published"))], 70)
-    (other,) = mix([("high", "all", 5, theirs("even"))], 70)
+    (same,) = mix([("high", "all", 5, theirs("high"))], 70)
+    (other,) = mix([("high", "all", 5, theirs("medium"))], 70)
     assert same.differ == 0 and "total variation at most 0.000" in same.note
     assert other.differ >= 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -36,10 +35,3 @@ def test_tables_of_a_small_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(grown) == 2
     # Printed with two decimals.
     assert code == int(max(grown) > bench_scaling.LINEAR) or abs(max(grown) - bench_scaling.LINEAR) < 0.006
-
-
-def test_several_tries_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "t.json"
-    path.write_text('[{"name": "a"}, {"name": "b"}]', "utf-8")
-    assert run_tool(["bench-scaling", str(path)]) == 2
-    assert "found 2 tries, expected one" in capsys.readouterr().err

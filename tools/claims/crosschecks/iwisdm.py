@@ -24,7 +24,7 @@ from scipy.stats import chi2_contingency
 from diorama.render.api import compile_spec, render_scene
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.iwisdm import Options, Pictures
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_config
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_limits
 from diorama.scene_specs.benchmarks.iwisdm.export import task_file
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
@@ -81,7 +81,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
 
 
 def _query(checkout: Path, level: str, choice: str, count: int, seed: int) -> dict[str, Any]:
-    limits = benchmark_config(level, choice)
+    limits = benchmark_limits(level, choice)
     file = checkout / f"benchmarking/configs/{level}_complexity_{FILES[choice]}.json"
     config, defaults = read_json(file), Limits()
     own = {"frames": limits.frames, "joins": limits.joins, "delay": defaults.delay, "reuse": defaults.reuse}

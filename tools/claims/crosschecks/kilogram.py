@@ -1,26 +1,20 @@
-"""KiloGram (lil-lab/kilogram): drawings, splits, naming measures, games, captions, images, the analysis by parts.
+"""KiloGram (lil-lab/kilogram): drawings, splits, naming measures, games, captions, images.
 
-Runs the checkout's caption_contexts.py, and with PyTorch and pandas its scripts that make and analyze games of subsets.
+Runs the checkout's caption_contexts.py.
 """
 
 from __future__ import annotations
 
 import ast
-import csv
 import json
-import os
-import random
-import shutil
 import subprocess
 import sys
 from argparse import Namespace
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -29,29 +23,20 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from diorama.render.renderers import make_renderer
-from diorama.scene_specs.benchmarks.kilogram import Accuracy, Options
-from diorama.scene_specs.benchmarks.kilogram.accuracy import accuracy
-from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
-from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_drawings, read_splits
-from diorama.scene_specs.benchmarks.kilogram.emit import game_spec
+from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
+from diorama.scene_specs.benchmarks.kilogram.dataset import read_drawings, read_splits
 from diorama.scene_specs.benchmarks.kilogram.examples import (
-    AUG,
     CONDITIONS,
     SIZE,
     caption,
-    games,
-    subsets,
-    whole_example,
 )
 from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
-from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.errors import Diagnostic, SpecError
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.tasks.csv_table import csv_table
 from diorama.scene_specs.tasks.importing.pictures import read_picture
 from tools.claims.crosschecks import Row, read_json, redrawn, spec_data
 
@@ -80,10 +65,6 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
         yield _measures(path)
     yield from _games(checkout)
     yield _captions(checkout)
-    if (checkout / MAKE).is_dir():
-        can = find_spec("torch") and find_spec("pandas")
-        note = "PyTorch or pandas is not installed"
-        yield from subset_rows(checkout) if can else [Row("augmented games, the analysis by parts", 0, note=note)]
     yield from _images(checkout, options)
 
 
@@ -121,7 +102,7 @@ def _games(checkout: Path) -> Iterator[Row]:
         lists, wrong, refused = read_back(_imported(checkout, path))
         wrong += [found.problem for found in refused]
         made = lists.columns[f"training/texts/validation/controlled/{path.name}"]
-        yield written_back(f"{GAMES}/{path.name}", read_json(path), made, wrong, [])
+        yield written_back(f"{GAMES}/{path.name}", read_json(path), made, wrong)
 
 
 def _images(checkout: Path, options: Namespace) -> Iterator[Row]:
@@ -179,35 +160,6 @@ def _captions(checkout: Path) -> Row:
     return Row(f"{INPUTS}/caption_texts: captions", len(texts), len(other), note="; ".join(other[:3]))
 
 
-# Games of subsets of parts: those of the published scripts are imported, those of Diorama analyzed by them. The
-# repository has neither the published games nor the descriptions that they are of, so both are of Diorama's tangrams.
-MAKE, ANALYSIS = f"{INPUTS}/augmented/aug_dev", "analysis/model/adding_parts"
-SCORE = "models/evaluation/process_parts_preds_verbose.py"
-TEXTS = "development/texts/augmented"
-# A script as it is, with the method of pandas 1 that it calls and newer ones lack, and always the same draws.
-_RUN = """
-import random, runpy, sys
-from pandas import DataFrame, concat
-if not hasattr(DataFrame, "append"):
-    DataFrame.append = lambda self, row, ignore_index: concat([self, DataFrame([row])], ignore_index=ignore_index)
-random.seed(1)
-runpy.run_path(sys.argv[1], run_name="__main__")
-"""
-_SAVE = """
-import json, sys, torch
-scores = {name: [torch.tensor(one) for one in games] for name, games in json.load(open(sys.argv[1])).items()}
-for path in sys.argv[2:]:
-    torch.save(scores, path)
-"""
-
-
-def subset_rows(checkout: Path) -> Iterator[Row]:
-    """Yield both comparisons."""
-    for compare in (_remade, _analyzed):
-        with TemporaryDirectory() as folder:
-            yield compare(checkout, Path(folder))
-
-
 def read_back(episodes: Iterable[EpisodeSpec]) -> tuple[GameLists, list[str], list[Diagnostic]]:
     """Verify imported games and list them for an export: the lists, contradictions, and what the import refused."""
     lists, problems = GameLists(), list[str]()
@@ -230,126 +182,9 @@ def add_game(lists: GameLists, spec: Any) -> None:
 
 
 def written_back(
-    what: str, published: Mapping[str, Sequence[str]], made: Mapping[str, Sequence[str]], wrong: list[str],
-    notes: list[str],
-) -> Row:  # fmt: skip
+    what: str, published: Mapping[str, Sequence[str]], made: Mapping[str, Sequence[str]], wrong: list[str]
+) -> Row:
     """Return the comparison of the columns of published games with those written from their import."""
     differ = sum(one != other for key in published for one, other in zip_longest(published[key], made[key]))
-    note = "; ".join([f"{len(made['texts']) // SIZE} games", *notes, *wrong[:3]])
+    note = "; ".join([f"{len(made['texts']) // SIZE} games", *wrong[:3]])
     return Row(f"{what}: read, verified, written back", len(published["texts"]), differ + len(wrong), note=note)
-
-
-def _run(code: str, cwd: Path, *arguments: Path) -> None:
-    cwd.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    # The scripts draw from lists of sets.
-    env = {**os.environ, "PYTHONHASHSEED": "0"}
-    subprocess.run(command, cwd=cwd, env=env, check=True, timeout=1200, stdout=subprocess.DEVNULL)
-
-
-def _remade(checkout: Path, folder: Path) -> Row:
-    """Return the comparison of games that the published scripts make of our descriptions: read, verified, written."""
-    raw, described, drawings = {}, {}, folder / "tangrams-svg"
-    drawings.mkdir()
-    for name, items in own_dataset().of_split("dev").items():
-        both = [({"wholeAnnotation": one.whole}, dict(zip(map(str, PIECES), one.part, strict=True))) for one in items]
-        raw[name] = {str(k): {"whole-annotation": a, "piece-annotation": b} for k, (a, b) in enumerate(both)}
-        described[name] = {"annotations": [{"whole": a, "part": b} for a, b in both]}
-        (drawings / f"{name}.svg").write_text(svg_text(own_dataset().figures[name]))
-    # The folders that the scripts read and write.
-    work, made = folder / "a/b/c/d", folder / "a/make-data/make-png/augmented/dev"
-    images = made / "dev_images/new_dev_powerset_png"
-    for path in (work / "dev_texts", made / "dev_texts", images, folder / TEXTS):
-        path.mkdir(parents=True)
-    (folder / "a/database_raw.json").write_text(json.dumps({"annotations": raw}))
-    (folder / "a/data_split.json").write_text(json.dumps({"development": [*raw]}))
-    _run(_RUN, work, checkout.absolute() / MAKE / "new_dev_make_color_powersets.py")
-    shutil.copy(work / "dev_texts/new_powerset_color_texts_development.json", work)
-    _run(_RUN, work, checkout.absolute() / MAKE / "make_df.py")
-    shutil.copy(work / "new_dev_df.csv", made / "dev_texts")
-    with (work / "new_dev_df.csv").open(newline="") as table:
-        for row in csv.DictReader(table):
-            (images / f"{row['image']}.png").touch()
-    _run(_RUN, work, checkout.absolute() / MAKE / "gen_eval_sets.py")
-    _run(_RUN, work, checkout.absolute() / MAKE / "make_dataset.py")
-    file, texts = folder / TEXTS / "aug_dev.json", folder / "descriptions.json"
-    shutil.copy(work / "aug_dev.json", file)
-    texts.write_text(json.dumps(described))
-    return _written_back(file, drawings, texts)
-
-
-def _written_back(file: Path, drawings: Path, texts: Path) -> Row:
-    """Return the comparison of a file of games with what is written from its import."""
-    published = read_json(file)
-    lists, problems, refused = read_back(import_published(file, svg=drawings, annotations=texts))
-    equal = [found.path for found in refused if "two images of the game are equal" in found.problem]
-    problems += [found.problem for found in refused if found.path not in equal]
-    for start in reversed([int(path.partition("[")[2][:-1]) for path in equal]):
-        for column in published.values():
-            del column[start : start + SIZE]
-    made, notes = lists.columns[f"{TEXTS}/aug_dev.json"], [f"{len(equal)} with two equal images refused"]
-    return written_back("augmented games made by the published scripts", published, made, problems, notes)
-
-
-def _analyzed(checkout: Path, folder: Path) -> Row:
-    """Return the comparison of the published analysis by parts, of answers to our games, with our accuracy."""
-    # Descriptions of three and four parts suffice, and take a fraction of the time.
-    dataset, options = own_dataset(), Options(condition="aug", targets="subsets", published_border=True)
-    chosen = {name: [one for one in items if one.parts in (3, 4)] for name, items in dataset.of_split("dev").items()}
-    annotations = {name: tuple(items) for name, items in chosen.items() if items}
-    lists, rng, specs, answers = GameLists(), random.Random(1), list[Any](), dict[str, str]()
-    scores: dict[str, list[Any]] = defaultdict(list)
-    for game in games(annotations, options, {}, augmented=True):
-        spec = game_spec(dataset, game, AUG, options)
-        add_game(lists, spec)
-        # Similarity of text i and image j, the target first.
-        similarity = [[rng.random() for _ in range(SIZE)] for _ in range(SIZE)]
-        similarity[0][0] += 0.2 * len(game.examples[0].shown)
-        scores[game.examples[0].image(AUG)].append(similarity)
-        said = similarity[0].index(max(similarity[0]))
-        answers[spec["id"]] = f"image-{game.order.index(said)}"
-        specs.append(spec)
-    found = _published_means(checkout, folder, lists, scores, list(_table(annotations)))
-    (folder / "answers.json").write_text(json.dumps(answers))
-    own: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for row in accuracy(Accuracy.model_construct(predictions=folder / "answers.json"), specs).data:
-        if row["by"] == "example":
-            key, _, subset = row["group"].rpartition("_")
-            own[key, int(subset).bit_count()].append(row["accuracy"])
-    differ = sum(abs(fmean(values) - found.get(key, -1)) > 1e-9 for key, values in own.items())
-    note = f"{len(specs)} games of {len(scores)} images; mean {fmean(found.values()):.3f}"
-    what = f"{SCORE}, verbose_make_table.py, merge_same_pc.py: means by description and number of parts"
-    return Row(what, len(own), differ + len({*found} - {*own}), note=note)
-
-
-def _table(annotations: Annotations) -> Iterator[list[object]]:
-    """Yield the rows of the published table of subsets."""
-    yield ["", "annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image"]
-    for number, item in enumerate(one for items in annotations.values() for one in items):
-        whole = whole_example(item, 0)
-        for one in subsets(whole, 0):
-            counts = (len(one.shown), len(one.parts))
-            yield [number, one.hashed(AUG), whole.hashed(AUG), *counts, one.tangram, one.image(AUG)]
-
-
-def _published_means(
-    checkout: Path, folder: Path, lists: GameLists, scores: dict[str, list[Any]], table: list[list[object]]
-) -> dict[tuple[str, int], float]:
-    """Return what the published scripts make of scores by image: the mean by description and number of parts."""
-    work, model = folder / "evaluation", folder / "evaluation/vilt/aug_dev"
-    for path in (model, folder / "data/dev", folder / "caption-cont-vilt", folder / "caption-rand-clip"):
-        path.mkdir(parents=True)
-    (by_target,) = lists.by_target.values()
-    (folder / "data/dev/file_sep_by_part_counts.json").write_text(json.dumps(by_target))
-    (folder / "scores.json").write_text(json.dumps(scores))
-    _run(_SAVE, work, folder / "scores.json", *(model / f"random_model{k}.pth" for k in (1, 2, 3)))
-    _run(_RUN, work, checkout.absolute() / SCORE)
-    shutil.copy(work / "vilt/random_analysis.json", folder / "caption-cont-vilt/probs_verbose.json")
-    (folder / "new_dev_df.csv").write_text(csv_table(table, published=True))
-    _run(_RUN, folder, checkout.absolute() / ANALYSIS / "verbose_make_table.py")
-    # The two scripts name different folders.
-    shutil.copy(folder / "caption-cont-vilt/pred.csv", folder / "caption-rand-clip")
-    _run(_RUN, folder, checkout.absolute() / ANALYSIS / "merge_same_pc.py")
-    with (folder / "caption-rand-clip/merged_pred.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {(row["annotation_idx"], int(float(row["ann_num_parts"]))): float(row["avg_probability"]) for row in rows}

@@ -10,9 +10,6 @@ from __future__ import annotations
 import hashlib
 import statistics
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,56 +19,21 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import has_rectangles, rectangles, whole_frame
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.exr_passes import Exr
-from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.record import FrameAnnotation
-from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.model.scene import Scene, SceneFrame, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
-from tools.claims.quality.candidates import Candidate
-from tools.claims.quality.results import Measured, Size
+from tools.claims.quality.results import Measured
 
 
-class TunedRenderer(CyclesRenderer):
-    """A CyclesRenderer with additional properties, set by `tune` until the next call of `tune`.
+class LinearRenderer(CyclesRenderer):
+    """A CyclesRenderer that keeps the last image before the display curve.
 
-    linear: (H, W, 3) float32, linear color of the last rendered image, before the display curve.
+    linear: (H, W, 3) float32, linear color of the last rendered image.
     """
 
     def __init__(self, device: str = "cpu", threads: int = 0) -> None:
         super().__init__(device, threads)
         self.linear: NDArray[np.float32] = np.zeros((0, 0, 3), np.float32)
-        self._properties: Mapping[str, Mapping[str, Any]] = {}
-        self._undo = ExitStack()
-
-    def tune(self, **properties: Mapping[str, Any]) -> None:
-        """Set properties of Blender's scene for the following renders; no arguments: as profiles have it.
-
-        properties: by owner, as in tools.claims.quality.candidates.
-        """
-        self._properties = properties
-
-    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """Render as CyclesRenderer does. Raises UsageError for a property or value that Blender doesn't accept."""
-        with ExitStack() as self._undo:
-            return super().render(scene, frame, view)
-
-    def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
-        """Build as CyclesRenderer does, then apply the properties."""
-        super().build(scene, frame, view)
-        blender, layer = self._scene, self._scene.view_layers[0]
-        owners = {
-            "cycles": blender.cycles, "render": blender.render, "view_layer": layer, "view_layer_cycles": layer.cycles,
-            "image_settings": blender.render.image_settings,
-        }  # fmt: skip
-        for owner, values in self._properties.items():
-            for name, value in values.items():
-                try:
-                    before = getattr(owners[owner], name)
-                    setattr(owners[owner], name, value)
-                except (AttributeError, TypeError) as error:
-                    problem = f"Blender's {owner} has no property {name!r} of value {value!r}: {error}"
-                    raise UsageError(problem) from error
-                self._undo.callback(setattr, owners[owner], name, before)
 
     def _final_color(self, exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:  # type: ignore[override]
         self.linear = exr.stack("Combined", "RGB")
@@ -97,19 +59,15 @@ def divide_seconds(total: float, plain: float, denoised: float, samples: float, 
     return {"sampling": sampling, "denoising": denoising, "render": total - denoising - sampling}
 
 
-def measure(
-    renderer: TunedRenderer, spec: EpisodeSpec, candidate: Candidate, size: Size, split: bool = True
-) -> Measured:
-    """Measure one image of one candidate.
+def measure(renderer: CyclesRenderer, spec: EpisodeSpec, settings: Settings, split: bool = True) -> Measured:
+    """Measure one image.
 
     split: separate sampling and denoising, which takes six more short renders; otherwise the complete Cycles call is
     "render". The steps are compile, build, sampling, denoising, render (the rest of the Cycles call), read, annotate,
     encode.
 
-    Raises RenderError, UsageError, CompileError, AssetError.
+    Raises RenderError, CompileError, AssetError.
     """
-    settings = candidate.at(*size)
-    renderer.tune(**candidate.properties())
     job = render_key_of(spec, settings, "cycles")
     start = time.process_time()
     record = make_record(renderer, spec, job, settings)
@@ -134,7 +92,7 @@ def mean_samples(scene: Scene, settings: Settings, ids: NDArray[np.uint16]) -> f
 
 
 def _one_sample(
-    renderer: TunedRenderer, scene: Scene, settings: Settings, denoise: bool
+    renderer: CyclesRenderer, scene: Scene, settings: Settings, denoise: bool
 ) -> tuple[float, NDArray[np.uint16]]:
     """Return the median seconds of three Cycles calls with one sample per pixel, and the (H, W) ids."""
     changed = settings.with_samples(1).model_copy(update={"denoise": denoise})

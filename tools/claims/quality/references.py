@@ -37,7 +37,7 @@ from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
-from tools.claims.quality.measure import TunedRenderer
+from tools.claims.quality.measure import LinearRenderer
 from tools.claims.quality.metrics import Picture, mse, psnr_of, unit
 from tools.claims.quality.results import Size, read_facts
 
@@ -195,7 +195,7 @@ def _kept_settings(width: int, height: int) -> dict[str, Any]:
 
 
 def make_half(
-    renderer: TunedRenderer, scene: TestScene, half: int, samples: int, size: Size, work: Path
+    renderer: LinearRenderer, scene: TestScene, half: int, samples: int, size: Size, work: Path
 ) -> NDArray[np.float32]:
     """Return one half in linear color, (H, W, 3) float32, from the work folder if it is there, or rendered."""
     settings = settings_for(PROFILE, *size).model_copy(update={"samples": samples})
@@ -206,7 +206,6 @@ def make_half(
         return kept
     compiled = scene.compiled(settings)
     frame = compiled.frames[0].model_copy(update={"seed": seed_of(scene, half)})
-    renderer.tune()
     renderer.render(compiled, frame, frame.views[0])
     out = io.BytesIO()
     np.save(out, renderer.linear, allow_pickle=False)
@@ -215,7 +214,7 @@ def make_half(
 
 
 def make_reference(
-    renderer: TunedRenderer, scene: TestScene, samples: int, size: Size, folder: Path, work: Path
+    renderer: LinearRenderer, scene: TestScene, samples: int, size: Size, folder: Path, work: Path
 ) -> None:
     """Render and write one scene's reference of `samples` in total."""
     halves = [make_half(renderer, scene, half, samples // HALVES, size, work) for half in range(HALVES)]

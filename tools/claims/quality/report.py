@@ -104,25 +104,6 @@ def by_scene(made: Sequence[Row], measure: str) -> str:
     return markdown_table(["scene", *(row.name for row in made)], lines)
 
 
-def tries(made: Sequence[Row]) -> str:
-    """Return a table of tries with prediction and result against their base; empty if no try and base were measured."""
-    by_name = {row.name: row for row in made}
-    lines = []
-    for row in made:
-        about = row.results[0].about
-        base = by_name.get(about.get("base", ""))
-        if base is None or base is row:
-            continue
-        gained = [b.psnr - a.psnr for a, b in zip(base.errors, row.errors, strict=True)]
-        result = (
-            f"{statistics.median(gained):+.2f} dB on the median scene, {min(gained):+.2f} to {max(gained):+.2f}; "
-            f"FLIP {row.median('flip') - base.median('flip'):+.4f}; "
-            f"{row.seconds() / base.seconds():.2f} of the time, {row.cpu / base.cpu:.2f} of the CPU"
-        )
-        lines.append([row.name, about.get("change", ""), about.get("prediction", "") or "none", result])
-    return markdown_table(["try", "change", "prediction", "result"], lines) if lines else ""
-
-
 def truths_differ(made: Sequence[Row]) -> list[str]:
     """Return the scenes whose boxes or masks differ between candidates, with the groups that agree."""
     wrong = []

@@ -23,7 +23,7 @@ Size = tuple[int, int]
 
 FOLDER = Path("build/quality")
 _MEASURED = ("seconds", "cpu", "truth")
-_FIELDS = (*_MEASURED, "load", "about")
+_FIELDS = (*_MEASURED, "load")
 
 
 _ROOT = Path(__file__).parents[3]
@@ -92,12 +92,11 @@ class Result(Cost):
     """A kept result of one candidate on one scene.
 
     truth: as in Measured. load: the machine's load per core during the measurement; above 1 the seconds say
-    little. about: the candidate's description (change, prediction, base). path: the JSON file; the PNG is next to it.
+    little. path: the JSON file; the PNG is next to it.
     """
 
     truth: str
     load: float
-    about: dict[str, str]
     path: Path = field(kw_only=True)
 
     @property
@@ -132,13 +131,11 @@ def is_kept(folder: Path, candidate: str, scene: str, key: str) -> bool:
     return facts is not None and facts["key"] == key and (folder / candidate / f"{scene}.png").is_file()
 
 
-def keep(
-    folder: Path, candidate: str, scene: str, key: str, measured: Measured, about: dict[str, str] | None = None
-) -> None:
+def keep(folder: Path, candidate: str, scene: str, key: str, measured: Measured) -> None:
     """Write one result; the JSON file last, since it marks the result as complete."""
     costs = {name: getattr(measured, name) for name in _MEASURED}
     load_per_core = round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)
-    facts = {"key": key, **costs, "load": load_per_core, "about": about or {}}
+    facts = {"key": key, **costs, "load": load_per_core}
     path = folder / candidate / f"{scene}.json"
     # An older result must not describe the newer image.
     path.unlink(missing_ok=True)

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler.render_key import render_key_of
@@ -20,7 +18,6 @@ from diorama.render.store.analysis import stats as stats_module
 from diorama.render.store.analysis.stats import ALL, BINS, SCALES, By, Distribution, Stats, extremes, gather, tally
 from diorama.render.store.analysis.store_diff import compare, diff
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.render.uses.draw.charts import bar_charts, bars, merged, shown_groups
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import EpisodeRecord
@@ -110,32 +107,7 @@ def test_a_condition_and_an_empty_store(store: LanceStore, records: list[Episode
     assert counts_of(some, ALL) == expected([r for r in records if (r.scene.task or {}).get("name") == "task-1"])
     empty = gather(LanceStore.create(str(tmp_path / "e.lance"), fsync=False), None, None)
     assert empty.groups == [] and all(not item.counts for item in empty.distributions.values())
-    assert bar_charts(empty, "empty").startswith("<svg ")
     assert empty.as_dict()["distributions"]["shape"]["counts"] == {}
-
-
-@settings(max_examples=40)
-@given(
-    st.sampled_from(["words", "numbers", "bins"]),
-    st.dictionaries(st.integers(0, 200), st.integers(1, 99), min_size=1, max_size=80),
-)
-def test_bars_lose_nothing(kind: Any, counts: dict[int, int]) -> None:
-    keys = {key % BINS: n for key, n in counts.items()} if kind == "bins" else counts
-    item = Distribution("x", "y", kind, {"g": Counter({str(k) if kind == "words" else k: n for k, n in keys.items()})})
-    shown = bars(item)
-    assert len(shown) <= 24
-    assert sum(item.counts["g"][key] for _, keys_of in shown for key in keys_of) == item.counts["g"].total()
-    assert len({label for label, _ in shown}) == len(shown)
-
-
-def test_many_groups_share_the_last_color() -> None:
-    counter: Counter[Any] = Counter({"cube": 2})
-    item = Distribution("shape", "objects by shape", "words", {f"g{k}": counter for k in range(20)})
-    found = Stats("task", {f"g{k}": 1 for k in range(20)}, {}, {}, {"shape": item})
-    groups = shown_groups(found)
-    assert len(groups) == 8 and groups[-1] == "others"
-    assert merged(item, groups)["others"] == {"cube": 26}
-    assert bar_charts(found, "t" * 999).count("<rect") > 8
 
 
 @pytest.mark.parametrize("largest", [False, True])

@@ -1,4 +1,4 @@
-"""Tasks are drawn by the published procedure or evenly, without repeats, and never searched without an end."""
+"""Tasks are drawn by the published procedure, without repeats, and never searched without an end."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from diorama.scene_specs.benchmarks.iwisdm import autotask
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
-    AutoTaskConfig,
-    benchmark_config,
+    benchmark_limits,
     published_form,
     read_config,
     restrict_config,
 )
-from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import (
     Limits,
@@ -36,7 +34,7 @@ PAIRS = [(level, choice) for level in LEVELS for choice in CHOICES if (level, ch
 
 
 def published(level: str, choice: str) -> PublishedTasks:
-    limits = benchmark_config(level, choice)
+    limits = benchmark_limits(level, choice)
     return PublishedTasks(published_form(limits), Limits(limits.frames, limits.joins))
 
 
@@ -50,10 +48,9 @@ def drawn(way: Draw, count: int, seed: int = 5) -> list[DrawnTask]:
 
 
 @pytest.mark.parametrize(("level", "choice"), PAIRS)
-@pytest.mark.parametrize("even", [False, True])
-def test_draws_obey_the_benchmark(level: str, choice: str, even: bool) -> None:
-    limits = benchmark_config(level, choice)
-    for task in drawn(TaskSpace(limits) if even else published(level, choice), 4):
+def test_draws_obey_the_benchmark(level: str, choice: str) -> None:
+    limits = benchmark_limits(level, choice)
+    for task in drawn(published(level, choice), 4):
         assert limits.frames[0] <= task.frames <= limits.frames[1]
         assert limits.joins[0] <= count_operators(task.structure, "And", "Or") <= limits.joins[1]
         assert count_operators(task.structure, "Switch") == (level in ("medium", "high"))
@@ -75,24 +72,20 @@ def test_draws_obey_the_benchmark(level: str, choice: str, even: bool) -> None:
 def test_there_are_as_many_structures_as_the_published_code_can_draw(level: str, choice: str, count: int) -> None:
     """Counted with the published code's own comparison of tasks."""
     tasks = AutoTasks(published(level, choice), 1, "all of them", "structure")
-    with pytest.raises(SpecError, match=f"found all {count} tasks that differ in operators; there are no others"):
+    with pytest.raises(SpecError, match=f"found {count} tasks that differ in operators; "):
         tasks.task(count)
 
 
-def test_tasks_that_draws_do_not_find_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three draws find some of 48 tasks; with few choices, nobody knows whether these are all."""
-    monkeypatch.setattr(autotask, "MAX_DRAWS", 3)
+def test_draws_that_only_repeat_tasks_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(autotask, "MAX_DRAWS", 500)
     tasks = AutoTasks(published("single-frame", "all"), 1, "all of them")
     assert len({tasks.task(number) for number in range(48)}) == 48
-    with pytest.raises(SpecError, match="found all 48 tasks"):
-        tasks.task(48)
-    monkeypatch.setattr(autotask, "MAX_CHOICES", 5)
-    with pytest.raises(SpecError, match=r"found 48 tasks .*; 3 more draws repeated them, and there may be others"):
+    with pytest.raises(SpecError, match=r"found 48 tasks .*; 500 more draws repeated them"):
         tasks.task(48)
 
 
 def test_published_configurations_ask_about_what_is_wanted() -> None:
-    fields = published_form(benchmark_config("single-frame")).model_dump(mode="json")
+    fields = published_form(benchmark_limits("single-frame")).model_dump(mode="json")
     both, one = (PublishedTasks(made, Limits((1, 1), (0, 0))) for made in (
         PublishedConfig.model_validate(fields), restrict_config(PublishedConfig.model_validate(fields), ["category"]),
     ))  # fmt: skip
@@ -123,30 +116,6 @@ def test_the_last_object_is_the_first_that_is_drawn() -> None:
         assert max(task.looks[:2]) < min(task.looks[2:]) or min(task.looks[:2]) > max(task.looks[2:])
 
 
-def test_nested_switches_and_joins() -> None:
-    config = AutoTaskConfig(
-        properties=("location",), roots=("IsSame", "And"), booleans=("IsSame", "And"), frames=(4, 20), joins=(2, 4),
-        longest_delay=None, max_delays=2, max_depth=6, max_operators=24, switch_probability=0.6, max_switches=2,
-    )  # fmt: skip
-    structures = [task.structure for task in drawn(TaskSpace(config), 200)]
-    assert {count_operators(structure, "Switch") for structure in structures} == {0, 1, 2}
-    assert {count_operators(structure, "And") for structure in structures} == {2, 3, 4}
-
-
-def test_even_structures_and_arrangements_are_equally_frequent() -> None:
-    """low-location without constants: 8 structures, 24 orders of four objects, 3 ways to place two delays."""
-    config = benchmark_config("low", "location").model_copy(update={"constant": 0.0})
-    tasks = drawn(TaskSpace(config), 1152)
-    for counts, classes in (
-        (Counter(task.structure for task in tasks), 8),
-        (Counter(tuple(sorted({*task.looks})) for task in tasks), 3),
-        (Counter(sorted(range(4), key=task.looks.__getitem__).__repr__() for task in tasks), 24),
-    ):
-        expected = 1152 / classes
-        assert len(counts) == classes
-        assert all(abs(count - expected) < 4.5 * expected**0.5 for count in counts.values())
-
-
 @pytest.mark.parametrize("unique", ["structure", "frames", "none"])
 def test_tasks_differ_as_requested(unique: str) -> None:
     tasks = AutoTasks(published("low", "location"), 1, "some", unique)
@@ -158,33 +127,29 @@ def test_tasks_differ_as_requested(unique: str) -> None:
 
 
 def test_a_configuration_without_tasks_says_so() -> None:
-    config = benchmark_config("low", "identity").model_copy(update={"max_delays": 1})
+    limits = Limits(frames=(9, 9), joins=(1, 1), longest=1)
+    tasks = PublishedTasks(published_form(benchmark_limits("single-frame")), limits)
     with pytest.raises(SpecError, match="no task fits the configuration"):
-        AutoTasks(TaskSpace(config), 1, "x").task(0)
+        AutoTasks(tasks, 1, "x").task(0)
 
 
-def test_a_configuration_is_read_and_refused() -> None:
-    given = '{"properties": ["category"], "roots": ["IsSame"], "frames": [2, 5], "joins": [0, 0]}'
-    config = read_config(given)
-    assert isinstance(config, AutoTaskConfig) and config.frames == (2, 5)
+def test_what_is_no_published_configuration_is_refused() -> None:
     for text, problem in [
-        (given.replace("[2, 5]", "[5, 2]"), "minimum 5 above maximum 2"),
-        (given.replace("category", "colour"), "found property 'colour'"),
-        (given.replace('"joins"', '"joints"'), r"joints: found \[0, 0\]: Extra inputs"),
+        ('{"properties": ["category"], "roots": ["IsSame"], "frames": [2, 5], "joins": [0, 0]}', "op_dict"),
         ("{", "invalid JSON"),
         ("[" * 100_000, "mine.json: invalid JSON: nested too deeply"),
     ]:
         with pytest.raises(SpecError, match=problem):
             read_config(text, "mine.json")
     with pytest.raises(SpecError, match="can't be asked about identity"):
-        benchmark_config("single-frame", "identity")
+        benchmark_limits("single-frame", "identity")
 
 
 def test_a_published_configuration_is_read_and_refused() -> None:
-    data = published_form(benchmark_config("high", "all")).model_dump(mode="json")
+    data = published_form(benchmark_limits("high", "all")).model_dump(mode="json")
     # As in the published files: a Select may have another Select's property, or none.
     data["op_dict"]["Select"]["downstream"] = ["GetLoc", None]
-    assert isinstance(read_config(json.dumps(data)), PublishedConfig)
+    assert read_config(json.dumps(data)).root_ops
     changes: list[tuple[dict[str, Any], str]] = [
         ({"root_ops": ["Exist"]}, "root_ops"),
         ({"root_ops": []}, "root_ops"),
@@ -205,11 +170,10 @@ def _with(data: dict[str, Any], name: str, **limits: Any) -> dict[str, Any]:
 
 
 def test_weights_belong_to_the_children_that_they_stand_beside() -> None:
-    data = published_form(benchmark_config("high", "all")).model_dump(mode="json")
+    data = published_form(benchmark_limits("high", "all")).model_dump(mode="json")
     data |= {"root_ops": ["And"], "max_switch": 0, "compare_const_prob": 0}
     data = _with(data, "And", downstream=["Or", None, "IsSame", "NotSame"], sample_dist=[0, 0.5, 0.5, 0])
     config = read_config(json.dumps(data))
-    assert isinstance(config, PublishedConfig)
     found = {str(child[0]) for task in drawn(PublishedTasks(config, Limits()), 20) for child in tuples(task.structure)}
     assert found == {"IsSame"}
 
@@ -236,34 +200,15 @@ def test_published_configurations_without_tasks_say_so(
     name: str, limits: dict[str, Any], problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(autotask, "MAX_DRAWS", 50)
-    data = {**published_form(benchmark_config("high")).model_dump(mode="json"), "root_ops": [name], "max_switch": 0}
+    data = {**published_form(benchmark_limits("high")).model_dump(mode="json"), "root_ops": [name], "max_switch": 0}
     config = read_config(json.dumps(_with({**data, "compare_const_prob": 0}, name, **limits)))
-    assert isinstance(config, PublishedConfig)
     with pytest.raises(SpecError, match=problem):
         AutoTasks(PublishedTasks(config, Limits()), 1, "x").task(0)
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"roots": ("Switch",)}, "roots: found operator 'Switch' (use switch_probability"),
-        ({"roots": ("Select",)}, "roots: found operator 'Select'"),
-        ({"booleans": ("GetCategory",)}, "booleans: found operator 'GetCategory'"),
-    ],
-)
-def test_wrong_operators_are_refused(fields: dict[str, Any], said: str) -> None:
-    usual = {"properties": ("category",), "roots": ("IsSame", "And", "Or"), "frames": (2, 6), "joins": (0, 2)}
-    with pytest.raises(SpecError) as failure:
-        TaskSpace(AutoTaskConfig.model_validate({**usual, **fields}))
-    assert said in str(failure.value)
-    # Those that are never drawn may be missing.
-    for operators in ((), ("Exist",)):
-        TaskSpace(AutoTaskConfig.model_validate({**usual, "roots": ("IsSame",), "booleans": operators}))
-
-
 @pytest.mark.parametrize(("level", "choice"), [("low", "category"), ("low", "all"), ("medium", "all")])
 def test_held_out_structures_and_compositions(level: str, choice: str) -> None:
-    structures = {task.structure for task in drawn(TaskSpace(benchmark_config(level, choice)), 300)}
+    structures = {task.structure for task in drawn(published(level, choice), 300)}
     for hold_out in ("structures", "compositions"):
         parts = {
             split: {one for one in structures if split_has(one, split, hold_out)} for split in ("train", "val", "test")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -156,70 +155,3 @@ def test_what_is_no_number_is_refused_before_a_file_is_written(tmp_path: Path, o
     assert result.exit_code == 2
     assert "found nan" in result.stderr
     assert not (tmp_path / "x.jsonl").exists()
-
-
-def _scored(folder: Path, answers: dict[str, str]) -> list[dict[str, Any]]:
-    (folder / "answers.json").write_text(json.dumps(answers))
-    found = run("kilogram", "accuracy", folder / "k.jsonl", "--predictions", folder / "answers.json", "--json")
-    rows: list[dict[str, Any]] = json.loads(found.stdout)
-    return rows
-
-
-@pytest.mark.parametrize("condition", ["whole+black", "aug"])
-def test_accuracy_is_a_mean_over_examples(tmp_path: Path, condition: str) -> None:
-    given = ("--condition", condition, "--contexts", 2, "--context-size", 3)
-    made = run("kilogram", *given, "--out", tmp_path / "k.jsonl")
-    assert made.exit_code == 0
-    tasks: dict[str, Any] = {str(spec["id"]): spec["task"] for spec in specs(tmp_path / "k.jsonl")}
-    right = {name: task["answer"] for name, task in tasks.items()}
-    rows = _scored(tmp_path, right)
-    assert {row["accuracy"] for row in rows} == {1.0}
-    assert rows[0]["by"] == "all"
-    for by in ("example", "parts", *["shown parts"] * (condition == "aug")):
-        chosen = [row for row in rows if row["by"] == by]
-        assert sum(row["games"] for row in chosen) == len(tasks)
-        assert sum(row["examples"] for row in chosen) == rows[0]["examples"]
-    # Wrong in the second game of each example of three parts.
-    wrong = {name: task["number"] == 1 and task["part_count"] == 3 for name, task in tasks.items()}
-    other = {name: next(one for one in tasks[name]["options"] if one != right[name]) for name in tasks}
-    rows = _scored(tmp_path, {name: other[name] if wrong[name] else right[name] for name in tasks})
-    by_parts = {row["group"]: row["accuracy"] for row in rows if row["by"] == "parts"}
-    assert by_parts.pop("3") < 1
-    assert {*by_parts.values()} == {1.0}
-    means = [row["accuracy"] for row in rows if row["by"] == "example"]
-    assert rows[0]["accuracy"] == pytest.approx(sum(means) / len(means))
-
-
-def test_accuracy_is_by_kind_of_game_too(tmp_path: Path) -> None:
-    given = ("kilogram", "--condition", "whole+black", "--contexts", 1)
-    for name, options in (("k", ()), ("random", ("--unconstrained", "--context-size", 3))):
-        assert run(*given, *options, "--out", tmp_path / f"{name}.jsonl").exit_code == 0
-    made = [*specs(tmp_path / "k.jsonl"), *specs(tmp_path / "random.jsonl")]
-    (tmp_path / "k.jsonl").write_text("".join(f"{json.dumps(spec)}\n" for spec in made))
-    tasks: dict[str, Any] = {str(spec["id"]): spec["task"] for spec in made}
-    rows = _scored(tmp_path, {name: task["answer"] for name, task in tasks.items()})
-    games = {row["condition"]: row["games"] for row in rows if row["by"] == "all"}
-    many = sum("unconstrained" in task for task in tasks.values())
-    assert games == {"whole+black": len(made) - many, "whole+black/random/of3": many}
-    tasks[str(made[-1]["id"])]["name"] = 5
-    (tmp_path / "k.jsonl").write_text("".join(f"{json.dumps(spec)}\n" for spec in made))
-    refused = run("kilogram", "accuracy", tmp_path / "k.jsonl", "--predictions", tmp_path / "answers.json")
-    assert refused.exit_code == 2
-    assert "task.name: found 5; allowed: " in refused.stderr
-
-
-@pytest.mark.parametrize("text", ["[]", "{}", "{", "null"])
-def test_predictions_that_lack_a_game_are_refused(tmp_path: Path, text: str) -> None:
-    assert run("kilogram", "--condition", "whole+black", "--contexts", 1, "--out", tmp_path / "k.jsonl").exit_code == 0
-    (tmp_path / "answers.json").write_text(text)
-    refused = run("kilogram", "accuracy", tmp_path / "k.jsonl", "--predictions", tmp_path / "answers.json")
-    assert refused.exit_code == 2
-    assert "answers.json" in refused.stderr
-
-
-def test_pictures_have_no_accuracy(tmp_path: Path) -> None:
-    assert run("kilogram", "--pictures", "--split", "heldout", "--out", tmp_path / "k.jsonl").exit_code == 0
-    (tmp_path / "answers.json").write_text("{}")
-    refused = run("kilogram", "accuracy", tmp_path / "k.jsonl", "--predictions", tmp_path / "answers.json")
-    assert refused.exit_code == 2
-    assert "not a reference game" in refused.stderr

@@ -73,41 +73,6 @@ def test_every_set_is_an_option() -> None:
     assert get_args(Options.model_fields["name"].annotation) == (*SETS, "main", "hard", "generalization", "all")
 
 
-def test_accuracy_and_ceiling_by_class_k_and_distance(tmp_path: Path) -> None:
-    specs, answers = tmp_path / "specs.jsonl", tmp_path / "answers.json"
-    assert run("malevic", "--set", "pos-hard", "--count", "80", "--out", str(specs)).exit_code == 0
-    items = [json.loads(line) for line in specs.read_text().splitlines()]
-    usual = {
-        item["id"]: item["task"]["answer"]
-        if item["task"]["vagueness"] == "same"
-        else {"yes": "no", "no": "yes"}[item["task"]["answer"]]
-        for item in items
-    }
-    answers.write_text(json.dumps(usual))
-    rows = json.loads(run("malevic", "accuracy", str(specs), "--predictions", str(answers), "--json").stdout)
-    assert all(row["ceiling"] == row["accuracy"] for row in rows)
-    totals = {by: sum(row["items"] for row in rows if row["by"] == by) for by in ("all", "class", "k", "distance")}
-    assert set(totals.values()) == {80}
-    assert 0.7 < rows[0]["ceiling"] < 1
-    by_distance = {row["group"]: row["ceiling"] for row in rows if row["by"] == "distance"}
-    assert min(by_distance.values()) < 0.8 < by_distance["from 0.40"] == 1
-    right = {item["id"]: item["task"]["answer"] for item in items}
-    answers.write_text(json.dumps(right))
-    rows = json.loads(run("malevic", "accuracy", str(specs), "--predictions", str(answers), "--json").stdout)
-    assert {row["accuracy"] for row in rows} == {1.0}
-    assert "accuracy" not in json.loads(run("malevic", "accuracy", str(specs), "--json").stdout)[0]
-
-
-@pytest.mark.parametrize("text", ["[]", "{}", '{"malevic/pos/test/000000": "perhaps"}', '{"a": "yes"'])
-def test_predictions_that_lack_an_item_are_refused(tmp_path: Path, text: str) -> None:
-    specs, answers = tmp_path / "specs.jsonl", tmp_path / "answers.json"
-    assert run("malevic", "--set", "pos", "--split", "test", "--count", "1", "--out", str(specs)).exit_code == 0
-    answers.write_text(text)
-    refused = run("malevic", "accuracy", str(specs), "--predictions", str(answers))
-    assert refused.exit_code == 2
-    assert str(answers) in refused.stderr
-
-
 @pytest.mark.slow
 def test_set_pos_hard_keeps_more_scenes_with_several_queries_as_published(tmp_path: Path) -> None:
     means = {}
@@ -131,7 +96,6 @@ def test_set_pos_hard_keeps_more_scenes_with_several_queries_as_published(tmp_pa
     assert means["last"] > means["any"]
 
 
-@pytest.mark.parametrize("command", ["statistics", "accuracy"])
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -143,14 +107,14 @@ def test_set_pos_hard_keeps_more_scenes_with_several_queries_as_published(tmp_pa
     ],
 )
 def test_reports_refuse_items_that_lack_something(
-    tmp_path: Path, command: str, change: Callable[[dict[str, Any]], None], said: str
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
     file = tmp_path / "specs.jsonl"
     assert run("malevic", "--set", "pos", "--split", "test", "--count", "1", "--out", str(file)).exit_code == 0
     item = json.loads(file.read_text())
     change(item["task"])
     file.write_text(json.dumps(item))
-    refused = run("malevic", command, str(file))
+    refused = run("malevic", "statistics", str(file))
     assert refused.exit_code == 2
     assert said in refused.stderr
     assert "malevic/pos/test/000000" in refused.stderr
@@ -167,19 +131,9 @@ def test_statistics_refuse_a_k_that_can_not_be(tmp_path: Path, k: str) -> None:
     assert (refused.exit_code, refused.stdout) == (2, "")
 
 
-@pytest.mark.parametrize("command", ["statistics", "accuracy"])
-def test_reports_on_imported_scenes_say_what_lacks(tmp_path: Path, command: str) -> None:
+def test_reports_on_imported_scenes_say_what_lacks(tmp_path: Path) -> None:
     scenes, specs = tmp_path / "scenes.jsonl", published(tmp_path, "pos", "test", range(1), images=False)[0]
     assert run("import", "--from", "malevic", str(specs), "--out", str(scenes)).exit_code == 0
-    refused = run("malevic", command, str(scenes))
+    refused = run("malevic", "statistics", str(scenes))
     assert refused.exit_code == 2
     assert "import it with --questions" in refused.stderr
-
-
-def test_predictions_of_no_item_are_reported(tmp_path: Path) -> None:
-    specs, answers = tmp_path / "specs.jsonl", tmp_path / "answers.json"
-    assert run("malevic", "--set", "pos", "--split", "test", "--count", "1", "--out", str(specs)).exit_code == 0
-    answers.write_text('{"malevic/pos/test/000000": "yes", "malevic/pos/tset/000001": "no"}')
-    done = run("malevic", "accuracy", str(specs), "--predictions", str(answers))
-    assert done.exit_code == 0
-    assert "malevic/pos/tset/000001" in done.stderr

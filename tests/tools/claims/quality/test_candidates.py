@@ -1,70 +1,31 @@
-"""Profiles and tries: what is asked for is what is rendered, and what is wrong is said."""
+"""Candidates: what is requested is what is rendered, and what is wrong is named."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.model.profiles import profiles
-from tools.claims.quality.candidates import Candidate, candidates
-
-TRIES = Path(candidates.__code__.co_filename).with_name("tries")
+from tools.claims.quality.candidates import candidate_key, candidate_settings, check_candidates, published_samples
 
 
-def written(path: Path, data: Any) -> str:
-    path.write_text(json.dumps(data) if not isinstance(data, str) else data, "utf-8")
-    return str(path)
+def test_a_profile_and_the_published_renderer() -> None:
+    assert candidate_settings("draft", 64, 48).samples == profiles()["draft"]["samples"]
+    published = candidate_settings("published-99", 64, 48)
+    assert (published.samples, published.width, published.object_samples) == (99, 64, 0)
+    names = ("published-99", "published-0", "published-x", "draft")
+    assert [published_samples(name) for name in names] == [99, 0, 0, 0]
 
 
-def test_a_profile_and_a_list_of_tries(tmp_path: Path) -> None:
-    data = [
-        {"name": "more", "settings": {"samples": 99}, "prediction": "better"},
-        {"name": "other", "base": "draft", "cycles": {"denoising_quality": "FAST"}},
-    ]
-    draft, more, other = candidates(["draft", written(tmp_path / "t.json", data)])
-    assert draft.at(64, 48).samples == profiles()["draft"]["samples"]
-    assert (more.at(64, 48).samples, more.at(64, 48).width, more.at(64, 48).profile) == (99, 64, "more")
-    assert more.change == "standard: samples 99"
-    assert other.change == "draft: denoising_quality FAST"
-
-
-def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
-    one = Candidate(name="a", settings={"samples": 9})
-    assert one.key() == Candidate(name="b", settings={"samples": 9}, prediction="none").key()
-    assert one.key() != Candidate(name="a", settings={"samples": 8}).key()
-    assert one.key() != Candidate(name="a", settings={"samples": 9}, cycles={"use_guiding": True}).key()
-    assert one.key() == Candidate(name="c", base="standard", settings={"samples": 9}).key()
+def test_what_decides_a_result_is_in_its_key() -> None:
+    keys = [candidate_key(name) for name in ("draft", "standard", "published-9", "published-8")]
+    assert all(keys.count(key) == 1 for key in keys)
+    assert "profile" not in keys[0]["settings"]
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        ("{", "unreadable JSON"),
-        ({"settings": {}}, "name: Field required"),
-        ({"name": "../x"}, "name: .*pattern"),
-        ({"name": "a", "sampels": 3}, "sampels"),
-        ({"name": "a", "settings": {"samples": 0}}, "settings: samples.*found 0"),
-        ({"name": "a", "settings": {"sample": 3}}, "settings: sample: "),
-        ({"name": "a", "base": "standrad"}, "did you mean 'standard'"),
-        ({"name": "a", "settings": {"prefilter": "FAST"}}, "prefilter has no effect with object_samples"),
-        ({"name": "a", "cycles": {"denoising_quality": "FAST"}}, "denoising_quality has no effect with object_samples"),
-        ([{"name": "a"}, {"name": "a"}], "two candidates have the name a"),
-    ],
+    ("names", "message"), [(["standrad"], "did you mean 'standard'"), (["draft", "draft"], "named twice")]
 )
-def test_faults_are_said(tmp_path: Path, data: Any, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        candidates([written(tmp_path / "t.json", data)])
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.json: unreadable JSON"):
-        candidates([str(tmp_path / "none.json")])
-
-
-@pytest.mark.parametrize("path", sorted(TRIES.glob("*.json")), ids=lambda path: path.stem)
-def test_committed_tries_can_be_run_and_predict_something(path: Path) -> None:
-    assert all(each.prediction and each.change != each.base for each in candidates([str(path)]))
+def test_wrong_candidates_are_refused(names: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_candidates(names)

@@ -68,7 +68,7 @@ def test_the_references_own_error_is_taken_off(psnr: float, own: float) -> None:
 def row(name: str, psnr: float, seconds: float) -> Row:
     """One scene, whose picture's own seconds are nine tenths of all, on two cores."""
     steps = {"sampling": 0.9 * seconds, "load": 0.1 * seconds}
-    result = Result(steps, 2 * seconds, "", 0.0, {}, path=Path(name, "a.json"))
+    result = Result(steps, 2 * seconds, "", 0.0, path=Path(name, "a.json"))
     return Row(name, (result,), (Errors(psnr, 1.0, 0.0, psnr, (0, 0)),))
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.profiles import settings_for
 from tools.__main__ import main as run_tool
-from tools.claims.quality.measure import TunedRenderer
 from tools.claims.quality.published import published_renderer
 from tools.claims.quality.references import scenes
 
@@ -23,7 +23,7 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
     """Else it would not be a baseline: the same picture, made at greater cost."""
     settings = settings_for("clevr-512", 64, 48).model_copy(update={"samples": 16})
     chosen = [each.compiled(settings) for each in scenes() if each.name.startswith(("09-pragmatic", "12-crowd"))]
-    renderer = TunedRenderer("cpu", 1)
+    renderer = CyclesRenderer("cpu", 1)
     with published_renderer(chosen[0], 1) as way:
         for scene in chosen:
             theirs = way(scene)
@@ -57,10 +57,3 @@ def test_one_run_tells_throughput_and_equal_error(tmp_path: Path, capsys: pytest
     text = capsys.readouterr().out
     assert "| published-32 takes |" in text and "the same in 1 candidate" in text
     assert "- throughput: " in text and "- at equal PSNR: " in text and f"| {name} |" in text
-
-
-def test_a_name_that_would_be_overwritten_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tries = tmp_path / "t.json"
-    tries.write_text('{"name": "published-512", "settings": {"samples": 2}}', "utf-8")
-    assert run_tool(["bench-quality", "run", str(tries), "--results", str(tmp_path / "results")]) == 2
-    assert "another name" in capsys.readouterr().err

@@ -47,8 +47,7 @@ def lay_reference(folder: Path, scene: TestScene, digest: str | None = None, **s
 def lay_result(folder: Path, name: str, scene: TestScene, noise: float, seconds: float, truth: str = "t") -> None:
     png = encode_png((picture(1, noise) >> 8).astype(np.uint8))
     steps = {"sampling": seconds, "denoising": 0.5, "render": 0.25}
-    about = {"base": "standard", "change": f"standard: {name}", "prediction": "as before"}
-    results.keep(folder, name, scene.name, "key", results.Measured(steps, 2 * seconds, png, truth), about)
+    results.keep(folder, name, scene.name, "key", results.Measured(steps, 2 * seconds, png, truth))
 
 
 @pytest.fixture
@@ -77,12 +76,6 @@ def test_the_summary_has_each_candidate_with_its_figures(measured: tuple[Path, P
     assert "| 11.9 x | 20.0 x |" in lines[2]
     assert len({line.count("|") for line in lines}) == 1
     assert len(report.by_scene(made, "psnr").splitlines()) == 4
-
-
-def test_a_try_is_told_against_the_profile_it_changes(measured: tuple[Path, Path]) -> None:
-    line = report.tries(report.rows(*measured, scenes(2))).splitlines()[2]
-    assert line.startswith("| try | standard: try | as before | +")
-    assert "1.57 of the time, 2.00 of the CPU" in line
 
 
 def test_only_scenes_that_all_have_are_compared(measured: tuple[Path, Path]) -> None:

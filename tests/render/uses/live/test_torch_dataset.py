@@ -6,13 +6,15 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
-from diorama.render.store.lance import torch_dataset as torch_data
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.reader import LanceReader
+from diorama.render.uses.live import torch_dataset as torch_data
+from diorama.render.uses.live.torch_dataset import torch_dataset
 from diorama.scene_specs.errors import StoreError, UsageError
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.record import EpisodeRecord
@@ -29,7 +31,7 @@ def store(tmp_path: Path) -> LanceStore:
 def test_without_torch_it_says_so(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_data, "torch", None)
     with pytest.raises(UsageError, match="pip install torch"):
-        store.torch_dataset()
+        torch_dataset(store)
 
 
 def id_of(record: EpisodeRecord) -> str:
@@ -44,7 +46,7 @@ def same(items: list[str]) -> list[str]:
 def test_items(store: LanceStore) -> None:
     import torch
 
-    data = store.torch_dataset(where="episode_id < 'demo/10'")
+    data = torch_dataset(store, where="episode_id < 'demo/10'")
     assert len(data) == 10
     item, record = data[3], store.get("demo/03")
     assert item["id"] == "demo/03"
@@ -56,24 +58,24 @@ def test_items(store: LanceStore) -> None:
     with pytest.raises(IndexError, match="episode 10 of 10"):
         data[10]
     with pytest.raises(UsageError, match="allowed: map, iterable"):
-        store.torch_dataset(style="other")
+        torch_dataset(store, style="other")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="shuffle=True"):
-        store.torch_dataset(shuffle_seed=1)
+        torch_dataset(store, shuffle_seed=1)
 
 
 @pytest.mark.readers
 def test_it_stays_at_its_version(store: LanceStore) -> None:
-    data = store.torch_dataset(transform=id_of)
+    data = torch_dataset(store, transform=id_of)
     store.delete(["demo/00"])
     assert (len(data), data[0]) == (70, "demo/00")
 
 
 @pytest.mark.readers
 @pytest.mark.parametrize("style", ["map", "iterable"])
-def test_spawned_workers_read_each_episode_once(store: LanceStore, style: str) -> None:
+def test_spawned_workers_read_each_episode_once(store: LanceStore, style: Literal["map", "iterable"]) -> None:
     import torch
 
-    data = store.torch_dataset(style=style, transform=id_of)
+    data = torch_dataset(store, style=style, transform=id_of)
     loader = torch.utils.data.DataLoader(
         data, batch_size=8, num_workers=2, multiprocessing_context="spawn", collate_fn=same
     )
@@ -85,7 +87,7 @@ def test_spawned_workers_read_each_episode_once(store: LanceStore, style: str) -
 
 @pytest.mark.readers
 def test_shuffled_by_seed_and_epoch(store: LanceStore) -> None:
-    data, again = (store.torch_dataset(style="iterable", transform=id_of, shuffle_seed=4) for _ in range(2))
+    data, again = (torch_dataset(store, style="iterable", transform=id_of, shuffle_seed=4) for _ in range(2))
     first = list(data)
     assert first == list(again)
     assert sorted(first) != first
@@ -99,7 +101,7 @@ def test_workers_that_persist_learn_of_the_epoch(store: LanceStore) -> None:
     import torch
 
     where = "episode_id < 'demo/08'"
-    data = store.torch_dataset(style="iterable", transform=id_of, shuffle_seed=4, where=where)
+    data = torch_dataset(store, style="iterable", transform=id_of, shuffle_seed=4, where=where)
     loader = torch.utils.data.DataLoader(
         data, batch_size=None, num_workers=1, multiprocessing_context="spawn", persistent_workers=True
     )
@@ -115,7 +117,7 @@ def test_workers_that_persist_learn_of_the_epoch(store: LanceStore) -> None:
 def test_ranks_get_equally_many_episodes(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    data = store.torch_dataset(style="iterable", transform=id_of)
+    data = torch_dataset(store, style="iterable", transform=id_of)
     assert len(data) == 70
     found = []
     for rank in range(4):
@@ -137,7 +139,7 @@ def test_ranks_get_equally_many_episodes(store: LanceStore, monkeypatch: pytest.
 def test_forked_workers_are_refused_and_do_not_hang(store: LanceStore) -> None:
     import torch
 
-    data = store.torch_dataset(transform=id_of)
+    data = torch_dataset(store, transform=id_of)
     loader = torch.utils.data.DataLoader(data, num_workers=1, multiprocessing_context="fork", collate_fn=same)
     with pytest.raises(StoreError, match="multiprocessing_context='spawn'"), pytest.warns(UserWarning):
         list(loader)

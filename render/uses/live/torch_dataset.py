@@ -1,4 +1,4 @@
-"""PyTorch datasets whose items are episodes.
+"""PyTorch datasets whose items are episodes of a store.
 
 Lance has threads, so a process forked after it was imported may hang: pass `multiprocessing_context="spawn"` to a
 DataLoader with workers. Each worker opens the store itself, at the same version.
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader
+from diorama.render.store.lance.reader import LanceReader
 from diorama.scene_specs.errors import StoreError, UsageError
 from diorama.scene_specs.model.record import EpisodeRecord
 
@@ -36,7 +37,7 @@ def need_torch() -> None:
 
 
 def torch_dataset(
-    reader: EpisodeReader,
+    store: LanceReader,
     style: Literal["map", "iterable"] = "map",
     where: str | None = None,
     transform: Transform | None = None,
@@ -45,7 +46,7 @@ def torch_dataset(
     """Return a Dataset of the episodes that match the SQL filter `where`, at one version of the store.
 
     Args:
-        reader: pickled, it opens the store again at its version.
+        store: of `open_store`. Workers open it again at the same version.
         style: "map" has a length and any order (a sampler shuffles it); "iterable" reads chunks of 32 in the order of
             ids, or shuffled by `shuffle_seed` and the epoch (`set_epoch`), divided among the ranks of torch.distributed
             and their workers. Every rank gets equally many episodes, as with DistributedSampler: if their number can't
@@ -57,6 +58,7 @@ def torch_dataset(
         UsageError: an argument, option or name is wrong, or PyTorch is not installed.
     """
     need_torch()
+    reader = store.at_number(store.version)
     if style == "map":
         if shuffle_seed is not None:
             raise UsageError("shuffle_seed is for style='iterable'; pass shuffle=True to the DataLoader")
