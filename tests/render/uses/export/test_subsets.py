@@ -80,27 +80,49 @@ def coco_images(out: Path) -> dict[tuple[str, str], tuple[int, list[int]]]:
     return found
 
 
-@pytest.mark.parametrize("chosen", [("--split", "b"), ("--where", "episode_id > 'demo/2'"), ("--limit", "3")])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("--split", "b"),
+        ("--where", "episode_id > 'demo/2'"),
+        ("--limit", "3"),
+        ("--where", "episode_id IN ('demo/2', 'demo/5')"),
+    ],
+)
 def test_numbers_tie_files_of_a_subset(chosen: tuple[str, str], store: LanceStore, tmp_path: Path) -> None:
-    """COCO: the numbers of the whole. CLEVR: those of the question file that is made with the same options."""
+    """They are those of the whole: a question file over the whole fits each part, and that of a part the whole."""
+    # CLEVR has no word for an object, and counts the episode nowhere.
+    nameless = rendered("demo/00", split="a")
+    nameless.images[0].annotation.objects[0] = (
+        nameless.images[0].annotation.objects[0].model_copy(update={"size": None})
+    )
+    store.put([nameless])
+    if "IN" in chosen[1]:
+        store.delete(["demo/1"])
     for name in LISTS:
-        assert call(store.url, "--format", name, "--out", tmp_path / name).exit_code == 0
-        assert call(store.url, "--format", name, "--out", tmp_path / f"{name}-some", *chosen).exit_code == 0
+        done = call(store.url, "--format", name, "--out", tmp_path / name)
+        assert done.exit_code == {"clevr": 4, "coco": 0}[name], done.output
+        call(store.url, "--format", name, "--out", tmp_path / f"{name}-some", *chosen)
     whole, some = coco_images(tmp_path / "coco"), coco_images(tmp_path / "coco-some")
     assert 0 < len(some) < len(whole) and {key: whole[key] for key in some} == some
-    graphs_file = tmp_path / "scenes.jsonl"
-    done = call("questions", store.url, "--kind", "scenes", *chosen, "--out", graphs_file, command=specs_main)
-    assert done.exit_code == 0, done.output
-    graphs = [json.loads(line) for line in graphs_file.read_text().splitlines()]
-    files = [*(tmp_path / "clevr-some/scenes").iterdir()]
-    assert {path.name.split("_")[1] for path in files} == {one["split"] for one in graphs}
-    for path in files:
-        exported = json.loads(path.read_text())["scenes"]
-        keys = ("episode_id", "image_name", "image_index", "image_filename")
-        same = [[one[key] for key in keys] for one in graphs if one["split"] == exported[0]["split"]]
-        assert same == [[one[key] for key in keys] for one in exported]
-        # As the published executor of ns-vqa takes them: by position.
-        assert [one["image_index"] for one in exported] == [*range(len(exported))]
+    keys = ("split", "episode_id", "image_name", "image_index", "image_filename")
+    numbered = []
+    for options in ((), chosen):
+        done = call("questions", store.url, "--kind", "scenes", *options, "--out", tmp_path / "g", command=specs_main)
+        assert done.exit_code == 0, done.output
+        graphs = map(json.loads, (tmp_path / "g").read_text().splitlines())
+        numbered.append({tuple(one[key] for key in keys) for one in graphs if one["image_index"] is not None})
+    for folder, expected in zip((tmp_path / "clevr", tmp_path / "clevr-some"), numbered, strict=True):
+        shown = []
+        for path in (folder / "scenes").iterdir():
+            listed = json.loads(path.read_text())["scenes"]
+            # As the published executor of ns-vqa takes them: by place.
+            assert [one["image_index"] for one in listed] == [*range(len(listed))]
+            shown += [one for one in listed if one["objects"]]
+        assert {tuple(one[key] for key in keys) for one in shown} == expected
+        files = {path.name for path in folder.rglob("*.png")}
+        assert files == {one["image_filename"] for one in shown} and len(files) == len(shown)
+    assert numbered[1] < numbered[0]
 
 
 def test_questions_are_selected_as_exports_are(store: LanceStore, tmp_path: Path) -> None:
