@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, starmap
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,11 +113,10 @@ def questions(
         if format == "clevr":
             stream.writelines(_clevr_file(_numbered(views, store), asker))
         else:
+            is_asked = kind == "questions"
+            items = _asked(views, asker) if is_asked else _described(kind, views, words, seed, min_pixels)
             if kind == "scenes":
-                items = (scene_graph(view, number) for view, number in _numbered(views, store))
-            else:
-                is_asked = kind == "questions"
-                items = _asked(views, asker) if is_asked else _described(kind, views, words, seed, min_pixels)
+                items = starmap(scene_graph, _numbered(views, store))
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
     if kind == "questions":
         report = answer_table(asker.balance.counts) + asker.tally.text()

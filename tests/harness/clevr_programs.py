@@ -62,7 +62,7 @@ def scene_file(folder: Path) -> Path:
 
 
 def has_image(folder: Path, line: Mapping[str, Any]) -> bool:
-    return (folder / "images/val" / line["image_filename"]).exists()
+    return Path(folder, "images/val", line["image_filename"]).exists()
 
 
 def asked_of(images: Images, count: int) -> list[dict[str, Any]]:
@@ -148,4 +148,4 @@ def main(clevr: Path, ns_vqa: Path, count: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(Path(path).resolve() for path in sys.argv[1:3]), int([*sys.argv, "1000"][3])))
+    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), int([*sys.argv, "1000"][3])))

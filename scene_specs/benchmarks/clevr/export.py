@@ -26,13 +26,13 @@ from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, Source, Written, split_of
+from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, Written, split_of
 
 # In the order of CLEVR's files.
 _WORDS = {"shape": tuple(SHAPES), "size": tuple(SIZES), "material": tuple(MEWL_MATERIALS), "color": tuple(COLORS)}
 
 
-def first_numbers(store: Source) -> dict[str, int]:
+def first_numbers(store: Any) -> dict[str, int]:
     """Episode -> number of its first image in its split, of all that CLEVR's words describe."""
     counts, first = Counter[str](), dict[str, int]()
     described = {}
@@ -42,9 +42,9 @@ def first_numbers(store: Source) -> dict[str, int]:
             images = [image["annotation"] for image in json.loads(row["annotations"])]
             if not any(truth["pointer"] or any(map(_missing_word, truth["objects"])) for truth in images):
                 described[row["episode_id"]] = row["split"] or "new", len(images)
-    for episode_id, (split, images) in sorted(described.items()):
+    for episode_id, (split, shown) in sorted(described.items()):
         first[episode_id] = counts[split]
-        counts[split] += images
+        counts[split] += shown
     return first
 
 

@@ -131,18 +131,11 @@ class Written(Protocol):
         """Delete the file of an earlier export, if there is one."""
 
 
-class Source(Protocol):
-    """The store of an export; see diorama.render.store.episode_store."""
-
-    def scan(self, columns: Sequence[str], where: str | None = None, batch_size: int = ...) -> Iterator[dict[str, Any]]:
-        """Yield columns of every row, or of those that match a SQL filter."""
-
-
 class Folder(Protocol):
-    """The folder of an export, and its store."""
+    """The folder of an export, and its store, a diorama.render.store.episode_store.EpisodeReader."""
 
     out: Path
-    store: Source
+    store: Any
 
 
 class ImageLists:

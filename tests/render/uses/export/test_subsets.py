@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from diorama.render.cli.export import main as export_main
+from diorama.render.cli.gallery import main as gallery_main
 from diorama.render.cli.specs import main as specs_main
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.uses.export.formats import folder as folder_format
 from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.reading.source import parse_episode
 from tests.render.store.rendered import rendered
@@ -140,6 +144,39 @@ def test_questions_are_selected_as_exports_are(store: LanceStore, tmp_path: Path
     (tmp_path / "spec.json").write_text('{"version": 1, "id": "a", "frames": [{"random_objects": {"count": 2}}]}')
     done = call("questions", tmp_path / "spec.json", "--where", "true", command=specs_main)
     assert done.exit_code == 2 and "are for stores" in done.output
+
+
+@pytest.mark.parametrize("name", ["coco", "clevr", "folder", "huggingface", "webdataset", "eval", "gallery"])
+def test_pipes_in_a_folder_hold_nothing_up(name: str, store: LanceStore, tmp_path: Path) -> None:
+    """A pipe that nobody writes to, in the place of each file of an earlier export in turn."""
+    out = tmp_path / "out"
+    command: Any = gallery_main if name == "gallery" else export_main
+    more = {"gallery": [], "eval": ["--format", "eval", "--questions", "2"]}.get(name, ["--format", name])
+    assert call(store.url, *more, "--out", out, command=command).exit_code == 0
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits for a pipe"))
+    for path in sorted(path for path in out.rglob("*") if path.is_file())[:12]:
+        kept = path.rename(tmp_path / "kept")
+        os.mkfifo(path)
+        signal.alarm(60)
+        for option in ([], ["--overwrite"]):
+            done = call(store.url, *more, "--out", out, *option, command=command)
+            assert done.exit_code in (0, 2, 4) and "Traceback" not in done.output, (path, done.output, done.exception)
+            assert isinstance(done.exception, SystemExit | None)
+        signal.alarm(0)
+        path.unlink(missing_ok=True)
+        kept.rename(path)
+
+
+def test_a_format_of_a_package_may_lack_update(
+    store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, about = tmp_path / "out", tmp_path / "about.toml"
+    about.write_text(ABOUT)
+    monkeypatch.setattr(folder_format, "write_tables", lambda out, written: None)
+    assert call(store.url, "--out", out, "--about", about).exit_code == 0
+    store.put([plain("demo/7", "a", 7)])
+    done = call(store.url, "--out", out)
+    assert done.exit_code == 0 and "update them with --about" in done.output, done.output
 
 
 @pytest.mark.parametrize("name", ["coco", "folder"])
