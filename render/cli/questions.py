@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, starmap
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from diorama.scene_specs.files.writing import atomic_writer, is_stream
 from diorama.scene_specs.tasks.questions.view import MIN_PIXELS
 
 if TYPE_CHECKING:
+    from diorama.render.store.episode_store import EpisodeReader
     from diorama.scene_specs.model.record import EpisodeRecord
     from diorama.scene_specs.tasks.questions.generate import Questioner
     from diorama.scene_specs.tasks.questions.grammar import Grammar
@@ -92,6 +93,7 @@ def questions(
     """
     from diorama.scene_specs.asset_roots import searching
     from diorama.scene_specs.tasks.questions.balance import answer_table
+    from diorama.scene_specs.tasks.questions.captions import scene_graph
     from diorama.scene_specs.tasks.questions.generate import Questioner
     from diorama.scene_specs.tasks.questions.grammar import default_grammar, read_grammar
 
@@ -104,14 +106,17 @@ def questions(
     words = default_grammar() if grammar is None else read_grammar(grammar)
     seed, min_pixels, per_image, nested = map(given.pop, ("seed", "min_pixels", "per_image", "nested"))
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
-    views = progress(_views(sources, **given), "images")
+    seen, store = _views(sources, **given)
+    views = progress(seen, "images")
     asker = Questioner(words, seed, asked, per_image, min_pixels, nested or format == "clevr")
     with searching(given["asset_roots"]), atomic_writer(out) as stream:
         if format == "clevr":
-            stream.writelines(_clevr_file(views, asker))
+            stream.writelines(_clevr_file(_numbered(views, store), asker))
         else:
             is_asked = kind == "questions"
             items = _asked(views, asker) if is_asked else _described(kind, views, words, seed, min_pixels)
+            if kind == "scenes":
+                items = starmap(scene_graph, _numbered(views, store))
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
     if kind == "questions":
         report = answer_table(asker.balance.counts) + asker.tally.text()
@@ -129,9 +134,11 @@ def _views(
     limit: int | None,
     where: str | None,
     at: str | None,
-) -> Iterator[ImageView]:
+) -> tuple[Iterator[ImageView], EpisodeReader | None]:
+    """The images, and the store that they are of."""
     from diorama.render.uses.items.image_views import store_views
 
+    store = None
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
     records: Iterator[EpisodeRecord]
     if not any(is_store):
@@ -145,11 +152,18 @@ def _views(
     else:
         from diorama.render.store.selection import Selection, StoreEpisodes, chosen_ids, condition
 
-        # As an export selects, so that `clevr` numbers the same images.
         store = opt.open_reader(sources[0], at, splits)
         selection = Selection(limit=limit, where=condition(where, splits=splits))
         records = StoreEpisodes(store).read(chosen_ids(store, selection))
-    return store_views(records)
+    return store_views(records), store
+
+
+def _numbered(views: Iterable[ImageView], store: EpisodeReader | None) -> Iterator[tuple[ImageView, int | None]]:
+    """Images with their numbers in an export, whatever part of the store is selected."""
+    from diorama.scene_specs.benchmarks.clevr.export import first_numbers
+    from diorama.scene_specs.tasks.questions.clevr_questions import clevr_numbers
+
+    return clevr_numbers(views, None if store is None else first_numbers(store))
 
 
 def _is_in(record: EpisodeRecord, splits: tuple[str, ...]) -> bool:
@@ -194,13 +208,9 @@ def _together(views: Iterable[ImageView]) -> Iterator[list[ImageView]]:
 def _described(
     kind: str, views: Iterable[ImageView], words: Grammar, seed: int, min_pixels: int
 ) -> Iterator[dict[str, Any]]:
-    from diorama.scene_specs.tasks.questions.captions import captions, scene_graph
-    from diorama.scene_specs.tasks.questions.clevr_questions import clevr_numbers
+    from diorama.scene_specs.tasks.questions.captions import captions
     from diorama.scene_specs.tasks.questions.expressions import expressions
 
-    if kind == "scenes":
-        yield from (scene_graph(view, number) for view, number in clevr_numbers(views))
-        return
     for view in views:
         if kind == "expressions":
             yield from (expression.data() for expression in expressions(view, words, seed, min_pixels))
@@ -208,13 +218,13 @@ def _described(
             yield captions(view, words, min_pixels)
 
 
-def _clevr_file(views: Iterable[ImageView], asker: Questioner) -> Iterator[str]:
+def _clevr_file(numbered: Iterable[tuple[ImageView, int | None]], asker: Questioner) -> Iterator[str]:
     """The parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
-    from diorama.scene_specs.tasks.questions.clevr_questions import clevr_numbers, clevr_question
+    from diorama.scene_specs.tasks.questions.clevr_questions import clevr_question
 
     split: str | None = None
     written = 0
-    for view, number in clevr_numbers(views):
+    for view, number in numbered:
         name = view.split or "new"
         if split is None:
             split, info = name, {"split": name, "version": "1.0", "license": "", "date": ""}

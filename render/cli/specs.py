@@ -131,8 +131,9 @@ def check(
 ) -> None:  # fmt: skip
     """Check specs and report every error in every file.
 
-    Missing models and .blend files are errors, and so are constraints that clearly contradict each other. There is no
-    layout search: `render-specs resolve` and `render-batch --dry-run` find all episodes without a layout.
+    Missing models, .blend files and node groups are errors, and so are constraints that clearly contradict each other,
+    and relations of contact that the objects can't have. There is no layout search: `render-specs resolve` and
+    `render-batch --dry-run` find all episodes without a layout.
 
     With --prove, the command also verifies each episode by the rules of its benchmark, for example that exactly one
     answer is right. Episodes that belong to no benchmark, or to one that is not installed, are counted as unverified.

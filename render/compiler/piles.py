@@ -178,7 +178,7 @@ class _Builder:
     tried: int = 0
     still: dict[int, Body] = field(default_factory=dict)
 
-    def build(self, root: int) -> dict[int, Body]:
+    def build(self, root: int, searching: bool) -> dict[int, Body]:
         """Return the bodies of the pile of a root, about its origin. Raises CompileError."""
         order = [root]
         for k in order:
@@ -187,10 +187,22 @@ class _Builder:
             item = self.items[root]
             height = item.location[2] if item.location is not None else item.height
             bodies = {root: _body_at(item, (0.0, 0.0, height))}
+            if not searching:
+                return self._propose_each(order, bodies)
             if all(self._add(k, bodies) for k in order[1:]) and self._balanced(bodies):
                 return bodies
         names = ", ".join(self.items[k].name for k in order)
         raise CompileError(f"no stable pile of {names} was found in {_RESTARTS} attempts", self.refused)
+
+    def _propose_each(self, order: Sequence[int], bodies: dict[int, Body]) -> dict[int, Body]:
+        """Give each object one place, even if it doesn't hold. Raises CompileError for what no other place changes."""
+        for k in order[1:]:
+            bodies[k] = self._propose(k, bodies) or self._body_of(k)
+        return bodies
+
+    def _propose(self, k: int, bodies: dict[int, Body]) -> Body | None:
+        propose = {"on": self._put_on, "in": self._put_in, "leaning": self._lean, "touching": self._touch}
+        return propose[self.parents[k][0]](k, bodies)
 
     def _given_place(self, k: int) -> tuple[float, ...] | None:
         return self.frame.objects[k].location if k < len(self.frame.objects) else None
@@ -203,15 +215,14 @@ class _Builder:
         self.refused[reason] = self.refused.get(reason, 0) + 1
 
     def _add(self, k: int, bodies: dict[int, Body]) -> bool:
-        relation, parent = self.parents[k]
-        propose = {"on": self._put_on, "in": self._put_in, "leaning": self._lean, "touching": self._touch}[relation]
+        parent = self.parents[k][1]
         # A body may touch its support, and not overlap it; it must not touch others.
         overlap = -contact.TOUCH / 2
         for _ in range(_TRIES):
             self.tried += 1
             if self.tried > _MOST:
                 raise CompileError(f"no pile was found in {_MOST} places of objects", self.refused)
-            body = propose(k, bodies)
+            body = self._propose(k, bodies)
             if body is None:
                 self._refuse(self._label(k))
             elif any(contact.closer(body, other, overlap if j == parent else _CLEAR) for j, other in bodies.items()):
@@ -286,9 +297,14 @@ class _Builder:
 
     def _lean(self, k: int, bodies: dict[int, Body]) -> Body | None:
         support, item = bodies[self.parents[k][1]], self.items[k]
-        side = support.side(int(self.generator.integers(contact.SIDES)))
-        if len(side.outline) < 3 or area(side.outline) < 0.01:
+        sides = [support.side(number) for number in range(contact.SIDES)]
+        flat = [len(face.outline) >= 3 and area(face.outline) >= 0.01 for face in sides]
+        number = int(self.generator.integers(contact.SIDES))
+        side = sides[number]
+        if not any(flat):
             raise CompileError(f"{self._label(k)}: {support.name} has no flat, vertical face")
+        if not flat[number]:
+            return None
         stated = self._given_place(k)
         if stated is not None and len(stated) == 3:
             body = self._stand(k, self._place(k, bodies, support.outline), 0.0)
@@ -335,11 +351,14 @@ def _body_at(item: Item, location: Vec) -> Body:
     return Body(item.name, form_of(item.shape, item.outline), item.scale, item.rotation_deg, location)
 
 
-def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Generator, turn: bool) -> Piles:
+def build_piles(
+    frame: FrameSpec, items: Sequence[Item], generator: np.random.Generator, turn: bool = False, searching: bool = True
+) -> Piles:
     """Put together what touches in a frame.
 
     Args:
         turn: sample the rotations that the frame does not state again.
+        searching: False: only find out what no search would put together; the piles don't hold.
 
     Raises:
         CompileError: relations contradict each other, an object can't carry another one, or no pile was found.
@@ -366,7 +385,7 @@ def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Ge
         root[k] = seen[-1]
     bodies: dict[int, Body] = {}
     for k in sorted({*root}):
-        bodies |= builder.build(k)
+        bodies |= builder.build(k, searching)
     offsets = np.array([bodies[k].location for k in range(len(items))])
     placed = []
     for k, item in enumerate(builder.items):

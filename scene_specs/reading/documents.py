@@ -6,6 +6,7 @@ A `.jsonl` file is read line by line. Of a `.json` list, only the text is in mem
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
-from diorama.scene_specs.files.foreign import file_state, read_foreign
+from diorama.scene_specs.files.foreign import MOST_BYTES, file_state, read_foreign
 from diorama.scene_specs.files.strict_json import NotStrictJson, decode, skip_space
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json
 from diorama.scene_specs.reading.located_json import LocatedJson, scan
@@ -48,6 +49,14 @@ class SpecFile:
         with suppress(OSError):
             return file_state(self.path)
         return None
+
+    def digest(self) -> bytes:
+        """SHA-256 of the contents; empty for a file that is gone or too large, and for a pipe or device."""
+        with suppress(OSError):
+            if self.path.is_file() and self.path.stat().st_size <= MOST_BYTES:
+                with self.path.open("rb") as stream:
+                    return hashlib.file_digest(stream, "sha256").digest()
+        return b""
 
 
 class Document(NamedTuple):

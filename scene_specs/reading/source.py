@@ -74,7 +74,7 @@ class SpecSource:
         self._stdin = stdin or Spool()
         self.part = (1, 1)
         self.look: str | None = None
-        self._states: dict[str, tuple[int, ...]] = {}
+        self._states: dict[str, tuple[tuple[int, ...], bytes]] = {}
         self._checked = False
 
     @classmethod
@@ -98,7 +98,7 @@ class SpecSource:
         yield from diagnostics
         ids, count, wanted = _Ids(files), 0, self._selection_test()
         for number, file in enumerate(files):
-            state = file.state()
+            state, digest = file.state(), file.digest()
             for document in documents(file, wanted):
                 episode, found = _read_episode(document, self._check_all)
                 # An invalid episode can still repeat an id.
@@ -112,7 +112,7 @@ class SpecSource:
                 if not found:
                     yield Item(document.file, document.line, self._in_requested_look(episode))
             if state is not None:
-                self._states[file.name] = state
+                self._states[file.name] = state, digest
         self._checked = True
 
     def check(self) -> tuple[list[Diagnostic], int]:
@@ -137,7 +137,9 @@ class SpecSource:
             raise SpecError(diagnostics)
         wanted = self._selection_test()
         for file in files:
-            if self._states.get(file.name, file.state()) != file.state():
+            state, digest = self._states.get(file.name, (None, b""))
+            # Some network file systems give a file that nobody touched another number, and other times.
+            if state is not None and state != file.state() and (not digest or digest != file.digest()):
                 raise spec_error("the file was changed after it was checked", "start again", file=file.name)
             for document in documents(file, wanted):
                 episode, found = _read_episode(document, (lambda _: ()) if self._checked else self._check_all)

@@ -18,6 +18,7 @@ from diorama.render.store.selection import chosen_ids
 from diorama.render.uses.export.protocol import Export, NestedIdError, reported, write_records
 from diorama.render.uses.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
 from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.exporting.layouts import EpisodeFolders, Identity, ImageLists
 
@@ -85,7 +86,7 @@ class FolderExport(Export):
         try:
             if not self.layout.clear and not any(folder.iterdir()):
                 return None
-            return self.layout.identity_in(json.loads((folder / self.layout.marked).read_bytes())) or {}
+            return self.layout.identity_in(json.loads(read_foreign(folder / self.layout.marked))) or {}
         except NotADirectoryError:
             # A file has the name of the folder or of one above it. Writing reports it.
             return None

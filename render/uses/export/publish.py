@@ -23,6 +23,7 @@ from diorama.render.uses.io.written_files import WrittenFiles
 from diorama.render.uses.items.scores import GUESSERS, LEAST, guessed
 from diorama.render.uses.items.stress import table as learners_table
 from diorama.scene_specs.errors import UsageError, counted
+from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.files.writing import indented_json
 
@@ -44,7 +45,7 @@ _MEASURED = (
 def is_published(out: Path) -> bool:
     """Whether a folder was exported with --about."""
     try:
-        return {"diorama", "identities"} <= {*json.loads((out / PUBLISHED).read_bytes())}
+        return {"diorama", "identities"} <= {*json.loads(read_foreign(out / PUBLISHED))}
     except (OSError, ValueError, TypeError):
         return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 
 from diorama.render.store import open_at, open_store
@@ -75,7 +76,9 @@ def run_export(
         if described is not None and report.error() is None:
             report.missing += publish(store, name, out, options, described)
         elif report.error() is None and (report.exported or report.removed) and is_published(out):
-            with output_lock(out):
-                form.write_tables(out, WrittenFiles(out, store, options.overwrite), update=True)
+            # The functions of older packages only write all tables anew.
+            if "update" in signature(form.write_tables).parameters:
+                with output_lock(out):
+                    form.write_tables(out, WrittenFiles(out, store, options.overwrite), update=True)
             report.missing.append(f"{out}: README.md and the other files of --about are kept; update them with --about")
         return report

@@ -32,6 +32,7 @@ from diorama.render.store.rows import finite_json
 from diorama.render.uses.io.atomic_output import below, remove_folder
 from diorama.render.uses.io.written_files import WrittenFiles
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.language.vocabulary import COLORS
 
 FORMAT_VERSION = 1
@@ -74,7 +75,7 @@ def check_target(out: Path) -> None:
 def read_marker(out: Path) -> dict[str, Any]:
     """What a folder says about its gallery; {} if it is none."""
     try:
-        marker = json.loads((out / MARKER).read_bytes())
+        marker = json.loads(read_foreign(out / MARKER))
     except (OSError, ValueError):
         return {}
     return marker if isinstance(marker, dict) else {}
@@ -83,7 +84,7 @@ def read_marker(out: Path) -> dict[str, Any]:
 def read_rows(out: Path) -> dict[str, str]:
     """Key -> row (JSON text) of the episodes whose folders are complete; incomplete lines are left out."""
     try:
-        lines = (out / ROWS).read_text("utf-8", errors="replace").split("\n")
+        lines = read_foreign(out / ROWS).decode(errors="replace").split("\n")
     except OSError:
         return {}
     # Anything after the last line break is an incomplete line.

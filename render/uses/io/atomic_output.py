@@ -22,7 +22,7 @@ class FileConflictError(Exception):
 def below(out: Path, name: str | Path) -> Path:
     """The path of a file or folder to write or delete below `out`.
 
-    Raises UsageError if the name leads elsewhere, or if a symbolic link is on the way.
+    Raises UsageError if the name leads elsewhere, or if a symbolic link or a pipe is on the way.
 
     Call it right before each use: a store, an export or a gallery may come from somebody else, with links in it.
     """
@@ -33,6 +33,8 @@ def below(out: Path, name: str | Path) -> Path:
         refuse_links(out, path)
     except OSError as error:
         raise UsageError(f"--out {out}: {error.filename} {error.strerror}; remove the link") from error
+    if path.is_fifo():
+        raise UsageError(f"--out {out}: {path} is a pipe; remove it")
     return path
 
 

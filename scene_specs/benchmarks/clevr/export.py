@@ -3,46 +3,82 @@
     <out>/images/<split>/CLEVR_<split>_<6 digits>.png
           scenes/CLEVR_<split>_scenes.json
 
-Each image is a scene; scenes are numbered in the order of episode ids. In addition to CLEVR's fields an object has
-bbox, amodal_bbox, mask (COCO run lengths) and visible_pixels, and a scene has episode_id, image_name and camera
-(diorama.scene_specs.model.record.CameraAnnotation). Directions and relationships come from the actual camera of
-the image. Episodes without a split are in the split `new`, the default of the published script. An episode that CLEVR's
-vocabulary can't describe (a numeric size, another shape, a pointer) is reported and left out.
+Each image is a scene. Its number is its place among all images of the split in the store that CLEVR's words describe,
+in the order of episode ids, so it is the same in an export of a part. Programs find scenes by their place in the list:
+an image that is left out, and whose number is below that of another one, has a scene without objects and no file.
+
+In addition to CLEVR's fields an object has bbox, amodal_bbox, mask (COCO run lengths) and visible_pixels, and a scene
+has episode_id, image_name and camera (diorama.scene_specs.model.record.CameraAnnotation). Directions and relationships
+come from the actual camera of the image. Episodes without a split are in the split `new`, the default of the published
+script. An episode that CLEVR's vocabulary can't describe (a numeric size, another shape, a pointer) is reported and
+left out.
 """
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, Written, split_of
 
-_WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
+# In the order of CLEVR's files.
+_WORDS = {"shape": tuple(SHAPES), "size": tuple(SIZES), "material": tuple(MEWL_MATERIALS), "color": tuple(COLORS)}
+
+
+def first_numbers(store: Any) -> dict[str, int]:
+    """Episode -> number of its first image in its split, of all that CLEVR's words describe."""
+    counts, first = Counter[str](), dict[str, int]()
+    described = {}
+    for row in store.scan(["episode_id", "split", "annotations"], batch_size=64):
+        # A damaged text is reported where the episode is read.
+        with suppress(ValueError, LookupError, TypeError):
+            images = [image["annotation"] for image in json.loads(row["annotations"])]
+            if not any(truth["pointer"] or any(map(_missing_word, truth["objects"])) for truth in images):
+                described[row["episode_id"]] = row["split"] or "new", len(images)
+    for episode_id, (split, shown) in sorted(described.items()):
+        first[episode_id] = counts[split]
+        counts[split] += shown
+    return first
+
+
+def _missing_word(item: Mapping[str, Any]) -> str | None:
+    """The first attribute for whose value CLEVR has no word."""
+    return next((key for key, words in _WORDS.items() if item[key] not in words), None)
 
 
 class Lists(ImageLists):
-    """Numbers the scenes of each split from 0."""
+    """Numbers the scenes of each split from 0, as in the whole store."""
 
     pattern = "scenes/CLEVR_*_scenes.json"
     _created = ""
+
+    @cached_property
+    def _first(self) -> dict[str, int]:
+        return first_numbers(self.export.store)
 
     def write(self, record: EpisodeRecord) -> Images:
         split = split_of(record.scene.split, without="new")
         scenes = [_scene_data(image) for image in record.images]
         stream = self.stream(f"scenes/CLEVR_{split}_scenes.json", ["scenes"])
         stream.facts["info"] = {"split": split, "version": "1.0", "license": ""}
-        first = self.counts[split]
-        # Counted even if an image can't be written: the numbers of later scenes must not depend on that.
-        self.counts[split] += len(scenes)
-        names = [f"CLEVR_{split}_{number:06d}.png" for number in range(first, first + len(scenes))]
-        for number, (name, image, scene) in enumerate(zip(names, record.images, scenes, strict=True), start=first):
-            head = {"image_index": number, "image_filename": name, "split": split}
-            stream.add("scenes", {**head, "episode_id": record.episode_id, "image_name": image.name, **scene})
+        first = self._first[record.episode_id]
+        facts = [{"episode_id": record.episode_id, "image_name": image.name} for image in record.images]
+        left_out = dict[str, Any](objects=[], directions={}, relationships={})
+        added = [left_out] * (first - self.counts[split]) + [{**a, **b} for a, b in zip(facts, scenes, strict=True)]
+        for number, scene in enumerate(added, start=self.counts[split]):
+            head = {"image_index": number, "image_filename": f"CLEVR_{split}_{number:06d}.png", "split": split}
+            stream.add("scenes", {**head, **scene})
+        self.counts[split] += len(added)
         self._created = max(self._created, record.provenance.created)
-        return [(f"images/{split}/{name}", image.png) for name, image in zip(names, record.images, strict=True)]
+        paths = [f"images/{split}/CLEVR_{split}_{number:06d}.png" for number in range(first, first + len(scenes))]
+        return [(path, image.png) for path, image in zip(paths, record.images, strict=True)]
 
     def finish(self, written: Written) -> None:
         # The date of the newest image, so that the same store gives the same bytes.
@@ -63,10 +99,9 @@ def _scene_data(image: ImageRecord) -> dict[str, Any]:
 
 
 def _object_data(item: ObjectAnnotation, image: str) -> dict[str, Any]:
-    words = {"shape": item.shape, "size": item.size, "material": item.material, "color": item.color}
-    for key, word in words.items():
-        if word not in _WORDS[key]:
-            raise ValueError(f"image {image}: object {item.name}: CLEVR has no {key} {word!r}")
+    words = {key: getattr(item, key) for key in _WORDS}
+    if key := _missing_word(words):
+        raise ValueError(f"image {image}: object {item.name}: CLEVR has no {key} {words[key]!r}")
     x, y, depth = item.pixel_center
     return {
         **words,

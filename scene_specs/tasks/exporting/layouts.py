@@ -132,9 +132,10 @@ class Written(Protocol):
 
 
 class Folder(Protocol):
-    """The folder of an export."""
+    """The folder of an export, and its store, a diorama.render.store.episode_store.EpisodeReader."""
 
     out: Path
+    store: Any
 
 
 class ImageLists:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -13,18 +13,24 @@ from diorama.scene_specs.tasks.questions.program import CLEVR_FAMILIES, clevr_js
 from diorama.scene_specs.tasks.questions.view import CLEVR_VALUES, ImageView
 
 
-def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int | None]]:
+def clevr_numbers(
+    views: Iterable[ImageView], first: Mapping[str, int] | None = None
+) -> Iterator[tuple[ImageView, int | None]]:
     """Images with their number in their split, as `render-export --format clevr` numbers them.
 
     It leaves out, and does not count, the images of an episode that CLEVR's words can't describe; their number is None.
+
+    Args:
+        first: episode -> number of its first image, of all that have one. None: numbers are counted here.
     """
-    counts: Counter[str | None] = Counter()
-    for _, group in groupby(views, key=lambda view: view.episode):
+    counts: Counter[str] = Counter()
+    for episode, group in groupby(views, key=lambda view: view.episode):
         images = list(group)
-        fits = all(_is_clevr(view) for view in images)
-        for view in images:
-            yield view, counts[view.split] if fits else None
-            counts[view.split] += fits
+        split = images[0].split or "new"
+        start = first.get(episode) if first is not None else counts[split] if all(map(_is_clevr, images)) else None
+        counts[split] += 0 if start is None else len(images)
+        for place, view in enumerate(images):
+            yield view, None if start is None else start + place
 
 
 def _is_clevr(view: ImageView) -> bool:

@@ -12,9 +12,11 @@ from typing import Any
 
 import click
 import jsonschema  # type: ignore[import-untyped]
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
+import diorama
 from diorama.render.cli.command import DioramaCommand, report
 from diorama.render.cli.specs import main
 from diorama.scene_specs.benchmarks.clevr import Options
@@ -130,6 +132,20 @@ def test_check_looks_for_assets_where_it_is_told(tmp_path: Path, monkeypatch: py
     (tmp_path / "library/03001627/one/model.obj").touch()
     with_folders = ["--asset-root", tmp_path, "--shapenet", tmp_path / "library"]
     assert run("check", file, *with_folders).exit_code == 0
+
+
+def test_check_finds_a_wrong_group_of_a_blend_file(tmp_path: Path) -> None:
+    root = Path(diorama.__file__).parent / "assets/materials"
+    for name, kind in (("wood", None), ("zstd", "zstd"), ("gzip", "gzip")):
+        with pa.output_stream(str(tmp_path / f"{name}.blend"), compression=kind) as stream:
+            stream.write((root / "wood.blend").read_bytes())
+    for name in ("wood", "zstd", "gzip"):
+        for group, code in (("Wood", 0), ("Woo", 2), ("Woods", 2)):
+            objects = [{"material": {"blend": f"{name}.blend", "group": group}}]
+            (tmp_path / "a.json").write_text(json.dumps(episode(frames=[{"objects": objects}])))
+            result = run("check", tmp_path / "a.json", "--asset-root", tmp_path)
+            assert result.exit_code == code, (name, group, result.stderr)
+            assert not code or f"no node group '{group}'" in result.stderr
 
 
 def test_check_as_json_reports_all(broken: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 import time
 from collections.abc import Sequence
 from itertools import combinations
@@ -11,9 +13,10 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.contact import body_of, contact_relations, depth_in, floor_of, gap
+from diorama.render.uses.rerender.verification import AssetCheck
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.errors import CompileError
-from diorama.scene_specs.language.vocabulary import SUPPORT_MARGIN
+from diorama.scene_specs.language.vocabulary import SHAPES, SUPPORT_MARGIN
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import SceneFrame
 from diorama.scene_specs.model.spec import EpisodeSpec
@@ -99,6 +102,41 @@ def test_what_is_stated_comes_without_z() -> None:
 def test_impossible_piles_are_refused_by_name(objects: dict[str, Any], relation: str, problem: str) -> None:
     with pytest.raises(CompileError, match=problem):
         frame_of(objects, *relation.split(", "))
+    # `render-specs check` knows it, unless it takes a search.
+    diagnostics = [*AssetCheck([])(spec_of(objects, *relation.split(", ")))]
+    if "no stable pile" in problem:
+        assert not diagnostics
+    else:
+        assert re.search(problem, diagnostics[0].problem)
+
+
+def test_check_agrees_with_the_compiler_about_contacts() -> None:
+    shapes = [*SHAPES, "bowl", "box", "shelf", PLANK]
+    draw, refused = random.Random(5), 0
+    for seed in range(30):
+        objects = {name: {"shape": draw.choice(shapes), "size": draw.choice([0.3, 0.6, 1.0])} for name in "abc"}
+        if seed % 5 == 0:
+            objects = {name: {**item, "location": [k, k]} for k, (name, item) in enumerate(objects.items())}
+        relations = [f"{name} {draw.choice(['on', 'in', 'leaning'])} {other}" for name, other in ("ba", "cb")]
+        spec = spec_of(objects, *relations)
+        if diagnostics_with_plugins(spec):
+            continue
+        diagnostics, error = [*AssetCheck([])(spec)], None
+        try:
+            compile_episode(spec, settings_for("draft", 64, 48))
+        except CompileError as caught:
+            error = caught
+        assert bool(diagnostics) <= (error is not None), (objects, relations, diagnostics)
+        # What a search refuses says what refused it.
+        assert diagnostics or error is None or error.broke, (objects, relations, error)
+        refused += bool(diagnostics)
+    assert refused > 10
+
+
+def test_a_support_with_few_flat_sides_is_leaned_on() -> None:
+    wedge = {"shape": {"polygon": [[-0.5, -0.5], [0.5, -0.5], [0.3, 0.5], [-0.3, 0.5]], "height": 1.0}, "size": 1.0}
+    for seed in range(4):
+        frame_of({"a": wedge, "b": {"shape": PLANK, "size": 1.0}}, "b leaning a", seed=seed)
 
 
 def problems(*arguments: Any) -> str:

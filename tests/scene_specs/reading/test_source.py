@@ -167,6 +167,18 @@ def test_a_file_replaced_by_one_of_the_same_size_and_date_is_refused(tmp_path: P
         ids(source)
 
 
+def test_a_file_with_another_number_and_date_but_its_contents_is_read(tmp_path: Path) -> None:
+    """As some network file systems show a file that nobody touched."""
+    file, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    file.write_text(lines_of(2))
+    source = SpecSource([file])
+    source.check()
+    other.write_text(lines_of(2))
+    os.utime(other, ns=(0, 1))
+    other.rename(file)
+    assert len(ids(source)) == 2
+
+
 def test_reading_without_a_check_checks_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(episode(stage="nowhere")))
     with pytest.raises(SpecError, match="stage"):

@@ -36,6 +36,7 @@ from diorama.render.uses.export.hub import (
 )
 from diorama.render.uses.io.written_files import WrittenFiles
 from diorama.scene_specs.errors import ConflictError
+from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.tasks.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
@@ -61,7 +62,7 @@ def _remove_files(folder: Path, files: Mapping[str, bytes]) -> None:
     """Remove the files of another episode, `episode.json` last; folders of ids below it stay."""
     old: Any = None
     with suppress(OSError, ValueError, AttributeError):
-        old = json.loads((folder / _EPISODE).read_bytes()).get("files")
+        old = json.loads(read_foreign(folder / _EPISODE)).get("files")
     for name in old if isinstance(old, list) else ():
         stem, _, suffix = str(name).rpartition(".")
         if name not in files and suffix in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
@@ -105,7 +106,7 @@ def write_tables(out: Path, written: WrittenFiles, update: bool = False) -> None
         return
     splits: dict[str, list[Path]] = {}
     for path in sorted(out.rglob(_EPISODE)):
-        split = json.loads(path.read_bytes())["scene"]["split"]
+        split = json.loads(read_foreign(path))["scene"]["split"]
         splits.setdefault(split_of(split), []).append(path.parent)
     check_hub_splits(splits)
     # The rows of others name images that are now in another split, or gone.
@@ -121,12 +122,12 @@ def write_tables(out: Path, written: WrittenFiles, update: bool = False) -> None
 
 def _read_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
     """A row for each image of an episode."""
-    episode = json.loads((folder / _EPISODE).read_bytes())
+    episode = json.loads(read_foreign(folder / _EPISODE))
     said = {frame["name"]: frame["utterance"] for frame in episode["scene"]["frames"]}
     values = {"task": episode["task"], "contrast": episode["scene"].get("contrast")}
     texts = {key: None if value is None else json.dumps(value, ensure_ascii=False) for key, value in values.items()}
     for name in episode["images"]:
-        facts = json.loads((folder / f"{name}.json").read_bytes())
+        facts = json.loads(read_foreign(folder / f"{name}.json"))
         path = (folder / f"{name}.png").relative_to(out).as_posix()
         named = {"file_name": path, "episode_id": episode["id"], **texts}
         yield {**named, **typed_truth({**facts, "utterance": said.get(facts["frame"])})}
