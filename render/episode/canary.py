@@ -17,6 +17,7 @@ _SPHERE = {"shape": "sphere", "color": "blue", "location": [1.2, -0.6]}
 _SPEC = {
     "version": 1,
     "id": "canary",
+    "stage": "mewl",
     "frames": [{"objects": [{**item, "size": "large", "material": "rubber"} for item in (_CUBE, _SPHERE)]}],
 }
 _SIZE = (64, 48)
