@@ -169,6 +169,11 @@ class Tree:
         shine = self.math("MULTIPLY", self.add("Fresnel", IOR=ior, **normal).outputs[0], share)
         return self.mix(shine, body, gloss)
 
+    def fresnel(self, ior: float) -> Any:
+        """Output with the share of light that a surface reflects, on back faces, too: there, Cycles divides 1 by IOR."""
+        back = self.add("NewGeometry").outputs["Backfacing"]
+        return self.add("Fresnel", IOR=self.math("MULTIPLY_ADD", back, 1 / ior - ior, ior)).outputs[0]
+
     def mix(self, factor: Any, first: Any, second: Any) -> Any:
         """Output of a mix of two shaders.
 

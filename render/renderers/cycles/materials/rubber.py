@@ -30,5 +30,5 @@ def build(tree: Any, parameters: Parameters) -> Any:
     sheen = tree.add("BsdfSheen", distribution="ASHIKHMIN", Color=tree.color, Roughness=parameters.sheen_roughness)
     white = {"distribution": "BECKMANN", "Color": (0.8, 0.8, 0.8, 1.0)}
     gloss = tree.add("BsdfAnisotropic", Roughness=parameters.roughness, **white)
-    body = tree.mix(tree.add("Fresnel", IOR=1.7).outputs[0], diffuse.outputs[0], sheen.outputs[0])
-    return tree.mix(tree.add("Fresnel", IOR=parameters.ior).outputs[0], body, gloss.outputs[0])
+    body = tree.mix(tree.fresnel(1.7), diffuse.outputs[0], sheen.outputs[0])
+    return tree.mix(tree.fresnel(parameters.ior), body, gloss.outputs[0])

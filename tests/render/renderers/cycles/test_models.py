@@ -107,6 +107,23 @@ def test_the_right_picture(
             assert green > 1.5 * red
 
 
+def test_rubber_shows_its_color_on_both_faces(renderer: CyclesRenderer, tmp_path: Path) -> None:
+    """On back faces, Cycles divides 1 by the index of a Fresnel node: rubber was gray there, and near an edge a mirror."""
+    sheet = "v -1 0 1\nv 1 0 1\nv 1 0 -1\nv -1 0 -1\n"
+    colors = []
+    for name, faces in (("up", "f 1 2 3 4\n"), ("down", "f 4 3 2 1\n")):
+        (tmp_path / f"{name}.obj").write_text(sheet + faces)
+        for elevation in (60, 20):
+            views = [{"name": "a", "yaw_deg": 20, "elevation_deg": elevation}]
+            item = {"shape": {"mesh": f"{name}.obj"}, "color": "red", "material": "rubber", "rotation_deg": 0}
+            with searching([tmp_path]):
+                scene = scene_of([{"objects": [item], "views": views}], "studio", (48, 48))
+                colors.append(mean_color(render_scene(scene, renderer=renderer, asset_roots=[tmp_path])[0]))
+    for front, back in zip(colors[:2], colors[2:], strict=True):
+        assert np.abs(front - back).max() < 4, (front, back)
+        assert back[0] > 1.5 * back[1:].max()
+
+
 def test_shading_follows_the_faces_and_not_the_files_normals(renderer: CyclesRenderer, reference: Any) -> None:
     """A box's sides are flat: along a side the normal is the same up to its edge."""
     normals = reference[0].passes.normal[reference[0].passes.ids == 1]
