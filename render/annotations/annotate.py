@@ -12,12 +12,14 @@ from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.observer import clear_sides, eye_camera, front_of, seen_by
 from diorama.render.geometry.raster import Layer, mask_box, object_layer
+from diorama.render.geometry.solid import world_vertices
 from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.vocabulary import RELATIONS
 from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.record import (
     RLE,
     CameraAnnotation,
+    Extent,
     FrameAnnotation,
     ObjectAnnotation,
     ObserverAnnotation,
@@ -159,6 +161,12 @@ def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnota
     return annotations
 
 
+def extent_of(item: SceneObject) -> Extent:
+    """Return (lowest, highest) x, y and z of an object's mesh in the world. Raises AssetError."""
+    x, y, z = ((rounded(axis.min()), rounded(axis.max())) for axis in world_vertices(item).T)
+    return (x, y, z)
+
+
 def standing(frame: SceneFrame) -> list[SceneObject]:
     """Return the objects of a frame without its pointer."""
     return [item for item in frame.objects if frame.pointer is None or item.index != frame.pointer.index]
@@ -257,4 +265,5 @@ def annotate(
         observers=people,
         fronts=fronts,
         viewpoints=viewpoints_of(objects, fronts, people, threshold),
+        extents={item.name: extent_of(item) for item in frame.objects},
     )

@@ -95,6 +95,11 @@ def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
     a, b = old.color().astype(np.int16), new.color().astype(np.int16)
     error = np.abs(a - b)
     mean_square = float((error.astype(np.float64) ** 2).mean())
+    # Records of before 0.2 lack extents.
+    was, now = (
+        image.annotation.model_dump(mode="json", exclude=None if old.annotation.extents else {"extents"})
+        for image in (old, new)
+    )
     return ImageComparison(
         name=new.name,
         identical=mean_square == 0,
@@ -103,9 +108,7 @@ def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
         largest=int(error.max(initial=0)),
         mean=float(error.mean()),
         psnr=math.inf if mean_square == 0 else 10 * math.log10(255**2 / mean_square),
-        truth=first_lines(
-            diff_lines(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")), "and {} more"
-        ),
+        truth=first_lines(diff_lines(was, now), "and {} more"),
     )
 
 

@@ -15,7 +15,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import progress
-from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.errors import UsageError, counted
 from diorama.scene_specs.files.writing import atomic_writer, is_stream
 from diorama.scene_specs.tasks.questions.view import MIN_PIXELS
 
@@ -107,7 +107,7 @@ def questions(
     seed, min_pixels, per_image, nested = map(given.pop, ("seed", "min_pixels", "per_image", "nested"))
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
     seen, store = _views(sources, **given)
-    views = progress(seen, "images")
+    views = progress(_counting_unknown(seen), "images")
     asker = Questioner(words, seed, asked, per_image, min_pixels, nested or format == "clevr")
     with searching(given["asset_roots"]), atomic_writer(out) as stream:
         if format == "clevr":
@@ -164,6 +164,17 @@ def _numbered(views: Iterable[ImageView], store: EpisodeReader | None) -> Iterat
     from diorama.scene_specs.tasks.questions.clevr_questions import clevr_numbers
 
     return clevr_numbers(views, None if store is None else first_numbers(store))
+
+
+def _counting_unknown(views: Iterable[ImageView]) -> Iterator[ImageView]:
+    """Yield all views; at the end, warn of those in which nobody knows what is above what."""
+    unknown = 0
+    for view in views:
+        unknown += "above" not in view.relations
+        yield view
+    if unknown:
+        problem = f"{counted(unknown, 'image')} of older records: what is above or below what is left out, as meshes"
+        log.warning("%s of theirs are not on this machine; name their folder with --asset-root or --shapenet", problem)
 
 
 def _is_in(record: EpisodeRecord, splits: tuple[str, ...]) -> bool:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.language.vocabulary import has_prefix
+from diorama.scene_specs.language.vocabulary import INVENTED_PREFIX, has_prefix
 
-INVENTED_PREFIX = "invented:"
 _AXIS = "[a-z][a-z_]{0,29}=(?:0(?:\\.[0-9]{1,4})?|1(?:\\.0{1,4})?)"
 _FORM = re.compile(rf"{INVENTED_PREFIX}([a-z][a-z0-9-]{{0,29}})/([0-9]{{1,19}})(?:\?({_AXIS}(?:&{_AXIS})*))?")
 

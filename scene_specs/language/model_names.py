@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from diorama.scene_specs.language.person import is_person
-from diorama.scene_specs.language.vocabulary import has_prefix
+from diorama.scene_specs.language.vocabulary import INVENTED_PREFIX, has_prefix
 
 PREFIX = "shapenet:"
 FILE_PREFIX = "model:"
@@ -181,12 +181,17 @@ def word_of(synset: str) -> str:
     return _WORDS.get(synset, synset).split()[0]
 
 
+def shape_class(shape: str) -> str:
+    """Return a shape without its parameters: `person`, `invented blob`, or the shape."""
+    if has_prefix(shape, INVENTED_PREFIX):
+        return f"invented {shape.removeprefix(INVENTED_PREFIX).partition('/')[0]}"
+    return "person" if is_person(shape) else shape
+
+
 def kind_of(shape: str) -> str:
-    """Return the kind of a shape: a model's word, a file's path without its end, `person`, or the shape."""
-    if is_person(shape):
-        return "person"
+    """Return the category of a shape: a model's word, a file's path without its end, or its `shape_class`."""
     mesh = parse_mesh(shape)
     if mesh is not None:
         return mesh.path.rpartition(".")[0]
     name = parse_model(shape)
-    return shape if name is None else word_of(name.category)
+    return shape_class(shape) if name is None else word_of(name.category)

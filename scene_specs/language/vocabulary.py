@@ -37,6 +37,8 @@ OPPOSITE: Mapping[str, str] = MappingProxyType({"left": "right", "right": "left"
 # Relations of objects that touch, or of their distance. `on`, `in` and `leaning` need a support.
 SUPPORTED: tuple[str, ...] = ("on", "in", "leaning")
 CONTACTS: tuple[str, ...] = (*SUPPORTED, "under", "touching", "near", "far", "between")
+# Names of invented shapes begin with it.
+INVENTED_PREFIX = "invented:"
 # Shapes with a space inside.
 CONTAINERS: tuple[str, ...] = ("bowl", "box", "shelf")
 # Blender units: distances of outlines up to which objects are near and from which they are far, and how far what is

@@ -21,6 +21,8 @@ from diorama.scene_specs.model.scene import Scene
 
 Box = tuple[int, int, int, int]
 Vector3 = tuple[float, float, float]
+# Lowest and highest x, y and z, Blender units.
+Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 Quaternion = tuple[float, float, float, float]
 
 
@@ -172,6 +174,7 @@ class FrameAnnotation(RecordModel):
         viewpoints: of who has a front, name -> left, right, front, behind -> name of another object, for observers, or
             its own -> names of the objects that clearly are on this side of it: of its own sides, or from the place of
             the observer, where what is nearer is in front.
+        extents: name -> extent of an object's mesh in the world; empty in records of before 0.2.
     """
 
     camera: CameraAnnotation
@@ -182,6 +185,7 @@ class FrameAnnotation(RecordModel):
     observers: list[ObserverAnnotation] = Field(default=[], exclude_if=lambda people: not people)
     fronts: dict[str, tuple[float, float]] = Field(default={}, exclude_if=lambda fronts: not fronts)
     viewpoints: dict[str, dict[str, dict[str, list[str]]]] = Field(default={}, exclude_if=lambda some: not some)
+    extents: dict[str, Extent] = Field(default={}, exclude_if=lambda extents: not extents)
 
 
 class ImageRecord(RecordModel):

@@ -46,7 +46,7 @@ WEBP_TOLERANCE = 2.0
 CAMERA_TOLERANCE = 1e-6
 # Format -> what later versions than 0.1.0 added to its JSON files; everything around it must be as it was.
 _CAMERA = rb',\s*"camera":\s*\{[^{}]*\}'
-_EXTENT = rb',\s*"extent":\s*(?:null|\[[^\[\]]*\])'
+_EXTENT = rb',\s*"category":\s*"[^"]*"|,\s*"extent":\s*(?:null|\[[^\[\]]*\])'
 ADDED = {
     "coco": _CAMERA + b"|" + _EXTENT + rb'|,\s*"task":[^\n]*(?=\}(?:,?\n|\]))',
     "folder": _EXTENT,
@@ -178,7 +178,7 @@ def _rows(files: Mapping[str, bytes]) -> dict[str, Any]:
             for row in found[file]:
                 row.pop("task_data", None), row.pop("contrast", None)
                 for item in row["objects"]:
-                    item.pop("extent", None)
+                    item.pop("extent", None), item.pop("category", None)
         else:
             found[file] = re.sub(rb" \d+\.\d \|$", b"", data, flags=re.MULTILINE)
     return found
@@ -207,7 +207,7 @@ def _sample(content: bytes) -> bytes:
                 relations.setdefault(one["relation"], {})[one["of"]] = one["objects"]
             image["relations"] = relations
         for item in image["objects"]:
-            item.pop("extent", None)
+            item.pop("extent", None), item.pop("category", None)
         image["relations"] = {name: found for name, found in image["relations"].items() if found}
     return json.dumps(data, sort_keys=True).encode()
 

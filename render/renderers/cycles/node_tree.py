@@ -170,7 +170,7 @@ class Tree:
         return self.mix(shine, body, gloss)
 
     def fresnel(self, ior: float) -> Any:
-        """Output with the share of light that a surface reflects, on back faces, too: there, Cycles divides 1 by IOR."""
+        """Output with the share of light that both faces reflect; on back faces, Cycles divides 1 by the index."""
         back = self.add("NewGeometry").outputs["Backfacing"]
         return self.add("Fresnel", IOR=self.math("MULTIPLY_ADD", back, 1 / ior - ior, ior)).outputs[0]
 

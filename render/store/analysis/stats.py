@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, OnProgress
+from diorama.scene_specs.language.model_names import shape_class
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -188,6 +189,7 @@ def _count_objects(stats: Stats, batch: pa.RecordBatch, groups: Sequence[str], c
     items, rows = flat(batch.column("objects"))
     points = pointers(items)
     shapes, shape = _distinct_words(items.field("shape"), "-")
+    shapes = [*map(shape_class, shapes)]
     distributions["pointers"].add(groups, codes[rows[points]], shapes, shape[points])
     objects = ~points
     group = codes[rows[objects]]

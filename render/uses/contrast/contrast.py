@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from diorama.render.annotations.annotate import extent_of
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.sampling_plan import glass_share
-from diorama.render.uses.items.image_views import extent_of
 from diorama.render.uses.rerender.pin_layout import pin_layout
 from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError
 from diorama.scene_specs.language.json_diff import differences

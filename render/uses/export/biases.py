@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from diorama.scene_specs.language.model_names import shape_class
+
 WORDS = ("shape", "color", "material", "size")
 # Shapes that fewer images show say nothing about co-occurrence.
 _LEAST_IMAGES = 30
@@ -34,11 +36,12 @@ class ObjectCounts:
             if (box := row["bbox"]) is None:
                 continue
             self.objects += 1
-            self._together[tuple(row[name] or "in numbers" for name in WORDS)] += 1
+            shape = shape_class(row["shape"])
+            self._together[(shape, *(row[name] or "in numbers" for name in WORDS[1:]))] += 1
             x, y = (box[0] + box[2] / 2) / width, (box[1] + box[3] / 2) / height
             self._places.append((x, y))
             self._middle += abs(x - 0.5) < 1 / 6 and abs(y - 0.5) < 1 / 6
-            images.setdefault(row["image"], set()).add(row["shape"])
+            images.setdefault(row["image"], set()).add(shape)
         self.images += len(images)
         self._shapes.update(map(frozenset, images.values()))
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 import pyarrow as pa
 from pydantic import BaseModel
 
-from diorama.render.uses.items.image_views import extent_of
+from diorama.render.uses.items.image_views import extents_of
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.model.record import (
     CameraAnnotation,
     EpisodeRecord,
@@ -63,7 +63,8 @@ class _Question(BaseModel):
 
 
 _DIRECTIONS = pa.struct([(name, arrow_type(Vec)) for name in ("left", "right", "front", "behind", "above", "below")])
-_OBJECT_TYPE = pa.struct([*arrow_type(ObjectAnnotation), ("extent", arrow_type(Vec))])
+ADDED_TO_OBJECTS = (("category", pa.string()), ("extent", arrow_type(Vec)))
+_OBJECT_TYPE = pa.struct([*arrow_type(ObjectAnnotation), *ADDED_TO_OBJECTS])
 # Of `typed_truth`.
 IMAGE_TYPE = pa.struct([
     *((name, pa.string()) for name in ("name", "frame", "view")), ("width", pa.int64()), ("height", pa.int64()),
@@ -75,21 +76,21 @@ IMAGE_TYPE = pa.struct([
 QUESTIONS_TYPE = arrow_type(list[_Question])
 
 
-def object_extents(record: EpisodeRecord) -> dict[tuple[str, str], list[float] | None]:
-    """(frame, name) -> width, depth and height of an object in the world; None if its model is not on this machine."""
-    found = {}
-    for frame in record.scene.frames:
-        for item in frame.objects:
-            sides = [rounded(high - low) for low, high in extent_of(item)]
-            found[frame.name, item.name] = sides if all(map(isfinite, sides)) else None
-    return found
+def object_extents(record: EpisodeRecord) -> dict[tuple[str, str], list[float]]:
+    """(frame, name) -> width, depth and height of an object in the world; none for unknown ones (see extents_of)."""
+    frames = {frame.name: frame for frame in record.scene.frames}
+    return {
+        (image.frame, name): [rounded(high - low) for low, high in extent]
+        for image in record.images
+        for name, extent in extents_of(image.annotation, frames.get(image.frame)).items()
+    }
 
 
-def annotation_data(image: ImageRecord, extents: Mapping[tuple[str, str], list[float] | None]) -> dict[str, Any]:
-    """The annotation of an image as JSON data, with the extent of each object."""
-    data = image.annotation.model_dump(mode="json")
+def annotation_data(image: ImageRecord, extents: Mapping[tuple[str, str], list[float]]) -> dict[str, Any]:
+    """The annotation of an image as JSON data, with the category and extent of each object."""
+    data = image.annotation.model_dump(mode="json", exclude={"extents"})
     for item in data["objects"]:
-        item["extent"] = extents.get((image.frame, item["name"]))
+        item |= {"category": kind_of(item["shape"]), "extent": extents.get((image.frame, item["name"]))}
     return data
 
 

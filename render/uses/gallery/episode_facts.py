@@ -14,8 +14,7 @@ from typing import Any
 from diorama.render.uses.draw.overlay import color_of
 from diorama.render.uses.items.image_views import store_views
 from diorama.scene_specs.errors import counted
-from diorama.scene_specs.language.model_names import kind_of
-from diorama.scene_specs.language.person import is_person
+from diorama.scene_specs.language.model_names import shape_class
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.tasks.questions.expressions import expressions
 from diorama.scene_specs.tasks.questions.generate import DisagreementError, Question, Questioner
@@ -81,7 +80,7 @@ def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict
         "split": record.scene.split,
         "profile": record.scene.settings.profile,
         "stage": record.scene.stage,
-        "shape": sorted({item.shape for item in items}),
+        "shape": sorted({shape_class(item.shape) for item in items}),
         "color": sorted({item.color or _UNNAMED_COLOR for item in items}),
         "material": sorted({item.material for item in items}),
         "checks": sorted({check_of(problem) for problem in problems}),
@@ -172,14 +171,9 @@ def _text_or_none(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _kind_of_shape(shape: str) -> str:
-    """A person's shape names its pose, too."""
-    return kind_of(shape) if is_person(shape) else shape
-
-
 def description(item: ObjectAnnotation) -> str:
     """Describe an object by those of size, color, material and shape that have names: `small red metal cube`."""
-    words = (item.size, item.color, item.material, _kind_of_shape(item.shape))
+    words = (item.size, item.color, item.material, shape_class(item.shape))
     return " ".join(word.replace("_", " ") for word in words if word)
 
 
@@ -213,7 +207,7 @@ def _describe_objects(items: Sequence[ObjectAnnotation]) -> str:
 
 
 def _count_shapes(items: Sequence[ObjectAnnotation]) -> str:
-    counts = Counter(_kind_of_shape(item.shape).replace("_", " ") for item in items)
+    counts = Counter(shape_class(item.shape).replace("_", " ") for item in items)
     shapes = ", ".join(f"{shape} ({count})" for shape, count in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0])))
     return f"{len(items)} objects: {shapes}"
 

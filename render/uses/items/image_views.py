@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
-from diorama.render.annotations.annotate import fronts_of, standing, viewpoints_of
-from diorama.render.geometry.solid import world_vertices
+from diorama.render.annotations.annotate import extent_of, fronts_of, standing, viewpoints_of
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import has_front
-from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
-from diorama.scene_specs.model.scene import SceneFrame, SceneObject
+from diorama.scene_specs.model.record import EpisodeRecord, Extent, FrameAnnotation
+from diorama.scene_specs.model.scene import SceneFrame
 from diorama.scene_specs.model.stage import scene_stage
-from diorama.scene_specs.rotation import rounded
-from diorama.scene_specs.tasks.questions.view import UNKNOWN, Extent, ImageView, view_of
+from diorama.scene_specs.tasks.questions.view import ImageView, view_of
 
 
 def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
@@ -25,10 +24,9 @@ def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
         for one in record.images:
             # A row of somebody else may name another frame.
             frame, annotation = frames.get(one.frame), one.annotation
-            extents = {item.name: extent_of(item) for item in (frame.objects if frame else ())}
             if frame and stage.ground and not annotation.fronts:
                 annotation = _with_fronts(annotation, frame, threshold)
-            yield view_of(scene, one.name, annotation, extents, threshold)
+            yield view_of(scene, one.name, annotation, extents_of(annotation, frame), threshold)
 
 
 def _with_fronts(annotation: FrameAnnotation, frame: SceneFrame, threshold: float) -> FrameAnnotation:
@@ -40,14 +38,10 @@ def _with_fronts(annotation: FrameAnnotation, frame: SceneFrame, threshold: floa
     return annotation.model_copy(update={"fronts": fronts, "viewpoints": viewpoints_of(items, fronts, (), threshold)})
 
 
-def extent_of(item: SceneObject) -> Extent:
-    """Return (lowest, highest) x, y and z of an object's mesh in the world, Blender units.
-
-    Unknown if its model is not on this machine: then nothing is above or below the object.
-    """
-    try:
-        points = world_vertices(item)
-    except AssetError:
-        return UNKNOWN
-    x, y, z = ((rounded(axis.min()), rounded(axis.max())) for axis in points.T)
-    return (x, y, z)
+def extents_of(annotation: FrameAnnotation, frame: SceneFrame | None) -> Mapping[str, Extent]:
+    """Return name -> extent; of an annotation of before 0.2 those that the meshes on this machine tell."""
+    extents = dict(annotation.extents)
+    for item in frame.objects if frame and not extents else ():
+        with suppress(AssetError):
+            extents[item.name] = extent_of(item)
+    return extents

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from math import radians
 from typing import Any
 
@@ -47,16 +46,17 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
 
 
 def _arrangement_sentences(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str]:
-    """A sentence for each object that can be identified: what is under it, or where it is from the one before.
+    """A sentence for each object that can be identified: what it is on or in, or where it is from the one before.
 
     It begins with the words for the camera if a side in it could be an object's own.
     """
     named = {expression.target: expression.texts[0] for expression in expressions(view, grammar, 0, min_pixels)}
     words = grammar.lexicon_of({}).words
     sentences, order = [], sorted(named)
-    for before, index in pairwise(order):
-        nearer = [(how, k) for how in SUPPORTED if how in view.relations for k in order]
-        for relation, other in (*nearer, *((name, before) for name in RELATED if name in view.relations)):
+    supports = [(how, k) for how in SUPPORTED if how in view.relations for k in order]
+    for before, index in zip([None, *order], order, strict=False):
+        besides = () if before is None else [(name, before) for name in RELATED if name in view.relations]
+        for relation, other in (*supports, *besides):
             if view.relations[relation][other] >> index & 1:
                 side = " ".join(words["stack" if relation in STACKS else "relate"][relation][0])
                 subject, of = (named[k].removesuffix(f", {grammar.camera}") for k in (index, other))

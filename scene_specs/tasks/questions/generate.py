@@ -357,7 +357,7 @@ def _applies_to(pattern: Pattern, view: ImageView) -> bool:
     """
     kinds = pattern.kinds
     if {"stack", "stacked"} & kinds:
-        return any(any(view.relations.get(name, ())) for name in ("above", "in", "leaning"))
+        return any(any(view.relations.get(name, ())) for name in ("above", "on", "in", "leaning"))
     if "falls" in kinds:
         return any(view.relations.get("falls", ()))
     if ({"own", "facing"} & kinds and not view.fronts) or ({"seen", "viewer"} & kinds and not view.eyes):

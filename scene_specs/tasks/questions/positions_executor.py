@@ -1,4 +1,4 @@
-"""Executes programs on positions, the camera and masks: no relation of the annotation is read.
+"""Executes programs on positions, the camera and masks: no relation of the annotation is read where extents are known.
 
 Colors come from linear RGB, sizes from scales, visibility from masks, directions from the camera's matrix. It shares no
 function with relations_executor.
@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import product
 from operator import and_, eq, ge, gt, le, lt, not_, or_, sub
 from typing import Any
 
-from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES
+from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES, SUPPORTED
 from diorama.scene_specs.tasks.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError, refuse_if
 from diorama.scene_specs.tasks.questions.view import (
     CONTACT,
@@ -43,6 +44,8 @@ class PositionsExecutor:
         self._view, self._items = view, view.objects
         self._attributes: dict[tuple[int, str], str | None] = {}
         self._everything = frozenset(range(len(view.objects)))
+        # Without extents, all that is known of contacts are the stored relations.
+        self._stored = view.contacts and "above" not in view.relations
 
     def run(self, node: Node) -> Any:
         """Sets are frozensets of indices, objects indices, other results an Answer. Raises PresuppositionError."""
@@ -136,7 +139,12 @@ class PositionsExecutor:
             return self._along(index, relation) - self._along(of, relation) > self._view.threshold
         if relation in ("in", "leaning"):
             refuse_if(not self._view.contacts, "where objects touch is unknown")
-            return self._is_in(index, of) if relation == "in" else self._leaned_on(index) == of
+        if relation in SUPPORTED and self._stored:
+            return bool(self._view.relations[relation][of] >> index & 1)
+        if relation == "in":
+            return self._is_in(index, of)
+        if relation == "leaning":
+            return self._leaned_on(index) == of
         upper, lower = (of, index) if relation == "below" else (index, of)
         top, bottom = self._items[upper].extent, self._items[lower].extent
         gap = top[2][0] - bottom[2][1]
@@ -218,6 +226,10 @@ class PositionsExecutor:
         """Object -> what it is in, leans on, and stands on: of tops of one height, the one under its center."""
         carriers = {}
         for k in self._everything:
+            if self._stored:
+                pairs = product(SUPPORTED, self._everything - {k})
+                carriers[k] = frozenset(j for how, j in pairs if self._holds(how, k, j))
+                continue
             below = [j for j in sorted(self._everything - {k}) if self._holds("on", k, j)]
             below.sort(key=lambda j: self._off_center(k, j))
             leaned = self._leaned_on(k)
@@ -232,9 +244,9 @@ class PositionsExecutor:
 
     def _falling(self, index: int) -> frozenset[int]:
         others = sorted(self._everything - {index})
-        if not self._view.contacts or any(self._is_in(k, index) for k in others):
+        if not self._view.contacts or any(self._holds("in", k, index) for k in others):
             raise PresuppositionError("unknown, or something would only drop by a wall")
-        if any(self._leaned_on(k) == index for k in others) and any(self._holds("on", k, index) for k in others):
+        if any(self._holds("leaning", k, index) for k in others) and any(self._holds("on", k, index) for k in others):
             raise PresuppositionError("what leans may be held up")
         fallen = {index}
         while more := {k for k in self._everything - fallen if self._carriers[k] & fallen}:

@@ -13,15 +13,22 @@ from typing import TYPE_CHECKING
 
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
 from diorama.scene_specs.language.outlines import POLYGON
-from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES, SUPPORTED
+from diorama.scene_specs.language.vocabulary import (
+    CLEVR_MATERIALS,
+    COLORS,
+    INVENTED_PREFIX,
+    RELATIONS,
+    SHAPES,
+    SIZES,
+    SUPPORTED,
+    has_prefix,
+)
 from diorama.scene_specs.tasks.questions.program import ATTRIBUTES, NOUNS
 
 if TYPE_CHECKING:
-    from diorama.scene_specs.model.record import FrameAnnotation, ObjectAnnotation
+    from diorama.scene_specs.model.record import Extent, FrameAnnotation, ObjectAnnotation
     from diorama.scene_specs.model.scene import Scene, SceneContrast
 
-# Lowest and highest x, y and z, Blender units.
-Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 # Compares false with everything.
 UNKNOWN: Extent = ((nan, nan),) * 3
 
@@ -55,7 +62,7 @@ class ObjectView:
     Attributes:
         truth: annotation of the object.
         values: attribute -> value, None for those that it has not, or not clearly.
-        extent: extent of its mesh.
+        extent: extent of its mesh; UNKNOWN in some records of before 0.2.
     """
 
     truth: ObjectAnnotation
@@ -73,7 +80,8 @@ class ImageView:
     """An image without its pointer.
 
     Attributes:
-        relations: relation -> for each object, bits of the objects so related to it.
+        relations: relation -> for each object, bits of the objects so related to it. Where an extent is unknown, there
+            is no above and below, and `on` is that of the annotation, if it has any contacts.
         extrinsics: world to camera, rows x right, y down, z forward.
         directions: see FrameAnnotation.
         threshold: Blender units by which a relation must hold.
@@ -162,7 +170,10 @@ def view_of(
     names = (*RELATIONS, *(("in", "leaning", "touching") if contacts else ()))
     tables = {name: annotation.relations.get(name, {}) for name in names}
     relations = {name: tuple(bits(table.get(item.name, ())) for item in kept) for name, table in tables.items()}
-    relations |= vertical([item.extent for item in objects])
+    if all(item.extent is not UNKNOWN for item in objects):
+        relations |= vertical([item.extent for item in objects])
+    elif contacts:
+        relations["on"] = tuple(bits(annotation.relations["on"].get(item.name, ())) for item in kept)
     if contacts:
         falls = falling(annotation.relations)
         relations["falls"] = tuple(bits(sorted(falls[item.name])) for item in kept)
@@ -196,7 +207,8 @@ def _object_view(item: ObjectAnnotation, extent: Extent) -> ObjectView:
 
 def kind_values(shape: str) -> dict[str, str | None]:
     """The shape of a primitive or the category of a model, however little of it is visible."""
-    kind = _readable_name(kind_of(shape))
+    # Nobody has a word for an invented shape.
+    kind = None if has_prefix(shape, INVENTED_PREFIX) else _readable_name(kind_of(shape))
     return {"shape": None, "category": kind} if is_model(shape) else {"shape": kind, "category": None}
 
 

@@ -77,8 +77,8 @@ class Lists(ImageLists):
                 if item.bbox is not None:
                     annotation_id += 1
                     ids = {"id": annotation_id, "image_id": image_id}
-                    extent = {"extent": extents.get((image.frame, item.name))}
-                    stream.add("annotations", {**ids, **self._annotation_data(item), **extent})
+                    added = {"category": kind_of(item.shape), "extent": extents.get((image.frame, item.name))}
+                    stream.add("annotations", {**ids, **self._annotation_data(item), **added})
         return [(f"images/{path}", image.png) for path, image in zip(paths, record.images, strict=True)]
 
     def _annotation_data(self, item: ObjectAnnotation) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from diorama.render.uses.export.croissant import (
     source,
 )
 from diorama.render.uses.export.hub import (
+    ADDED_TO_OBJECTS,
     QUESTIONS_TYPE,
     cell,
     data_files,
@@ -51,6 +52,7 @@ from diorama.render.uses.export.hub import (
 from diorama.render.uses.export.protocol import ExportOptions
 from diorama.render.uses.io.written_files import WrittenShard
 from diorama.scene_specs.files.tables import markdown_table
+from diorama.scene_specs.language.model_names import kind_of, shape_class
 from diorama.scene_specs.model.record import EpisodeRecord
 
 SHARDED = True
@@ -106,7 +108,7 @@ def _card_text(store: EpisodeReader, options: ExportOptions, files: Mapping[str,
 def _parquet_schema(questions: bool) -> pa.Schema:
     """Of the files: the columns of a store with all texts, and more (see the module)."""
     schema = episode_schema(COMPLETE_VERSION)
-    objects = pa.field("objects", pa.list_(pa.struct([*OBJECT_TYPE, ("extent", pa.list_(pa.float64()))])))
+    objects = pa.field("objects", pa.list_(pa.struct([*OBJECT_TYPE, *ADDED_TO_OBJECTS])))
     added = [pa.field("task_data", pa.string()), pa.field("contrast", pa.string())]
     added += [pa.field("questions", QUESTIONS_TYPE)] if questions else []
     described = json.loads(schema.metadata[b"huggingface"])
@@ -129,7 +131,7 @@ def _count_figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Co
         images[f"{row['width']}x{row['height']}"] += len(row["image_names"] or ())
         for item in row["objects"] or ():
             for name, counter in words.items():
-                counter[item[name] or "in numbers"] += 1
+                counter[shape_class(item[name] or "in numbers")] += 1
     return {"Episodes by task": tasks, "Images by size": images} | {f"Objects by {k}": v for k, v in words.items()}
 
 
@@ -169,7 +171,7 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
 
 
 class _HuggingfaceExport(ShardExport):
-    version, episodes, side_names = 2, _EPISODES, ("README.md",)
+    version, episodes, side_names = 3, _EPISODES, ("README.md",)
 
     def name_of(self, split: str, number: int, count: int) -> str:
         return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
@@ -178,7 +180,7 @@ class _HuggingfaceExport(ShardExport):
         (row,) = table_of([record], COMPLETE_VERSION).to_pylist()
         texts, extents = episode_texts(record), object_extents(record)
         for item in row["objects"]:
-            item["extent"] = extents.get((item["frame"], item["name"]))
+            item |= {"category": kind_of(item["shape"]), "extent": extents.get((item["frame"], item["name"]))}
         row |= {"task_data": texts["task"], "contrast": texts["contrast"], "questions": questions}
         return pa.Table.from_pylist([row], _parquet_schema(self.options.questions is not None))
 

@@ -93,7 +93,7 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
 
 
 class _WebdatasetExport(ShardExport):
-    version, episodes, side_names = 3, _EPISODES, (_INDEX, "README.md")
+    version, episodes, side_names = 4, _EPISODES, (_INDEX, "README.md")
 
     def name_of(self, split: str, number: int, _count: int) -> str:
         return f"{split}-{number:06d}.tar"

@@ -108,7 +108,7 @@ def test_the_right_picture(
 
 
 def test_rubber_shows_its_color_on_both_faces(renderer: CyclesRenderer, tmp_path: Path) -> None:
-    """On back faces, Cycles divides 1 by the index of a Fresnel node: rubber was gray there, and near an edge a mirror."""
+    """On back faces, Cycles divides 1 by the index of a Fresnel node: rubber was gray there, and a mirror at edges."""
     sheet = "v -1 0 1\nv 1 0 1\nv 1 0 -1\nv -1 0 -1\n"
     colors = []
     for name, faces in (("up", "f 1 2 3 4\n"), ("down", "f 4 3 2 1\n")):
