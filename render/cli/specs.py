@@ -110,6 +110,7 @@ def schema(out: Path | None) -> None:
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
 @opt.flag("--prove", "Also verify that the stored answer of each episode follows from what the episode shows.")
+@opt.flag("--measure", "Also render whether materials of .blend files show the colors that they take (1 s each).")
 @opt.value("--store", "STORE", "With --prove: verify the rendered episodes of this store, instead of FILES.")
 @click.option(
     "--svg",
@@ -126,8 +127,8 @@ def schema(out: Path | None) -> None:
 @opt.shapenet
 @opt.as_json
 def check(
-    files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, svg: Path | None, annotations: Path | None,
-    asset_roots: tuple[Path, ...],
+    files: tuple[str, ...], as_json: bool, prove: bool, measure: bool, store: str | None, svg: Path | None,
+    annotations: Path | None, asset_roots: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Check specs and report every error in every file.
 
@@ -149,13 +150,15 @@ def check(
 
     if bool(files) == (store is not None) or (store is not None and not prove):
         raise click.UsageError("give FILES, or --prove with --store STORE")
+    if measure and store is not None:
+        raise click.UsageError("--measure is for FILES; the renderer measured the materials of a store")
     if (svg is not None and not prove) or (annotations is not None and svg is None):
         raise click.UsageError("--svg needs --prove, and --annotations needs --svg")
     published = {name: path for name, path in (("svg", svg), ("annotations", annotations)) if path is not None}
     if store is not None:
         result = verify_store(store, published)
     else:
-        with SpecSource(files, more=(assets := AssetCheck(asset_roots))) as source:
+        with SpecSource(files, more=(assets := AssetCheck(asset_roots, measure))) as source:
             result = Verification(*source.check())
             if assets.stages_left_out:
                 hint = 'whose lights changed in 0.2; write "stage": "mewl" for those of 0.1'

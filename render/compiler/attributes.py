@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeVar
@@ -41,6 +41,10 @@ _DISTINCT_TRIES = 100
 # How far the body of an observer is at most turned away from what it looks at, degrees.
 _MOST_ASIDE = 50.0
 OBSERVER_MATERIAL = "rubber"
+# Linear RGB of objects whose material of a .blend file shows no color.
+_NO_COLOR = (0.8, 0.8, 0.8)
+# File and group of a .blend material -> whether its color is linked on to its surface (`linked_colors`).
+LinkedColors = Mapping[tuple[str, str], bool]
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,14 @@ def material_of(material: str | MaterialSpec) -> SceneMaterial:
     if spec.name is None:
         return SceneMaterial(name="blend", blend=spec.blend, group=spec.group)
     return SceneMaterial(name=spec.name, **changed_parameters(spec.name, spec.parameters))
+
+
+def with_color_fact(item: Item, takes: bool | None) -> Item:
+    """Return an object with the result of `ColoredPart.takes_color`; of a color that is not taken, nothing is said."""
+    if takes is None:
+        return item
+    item = replace(item, material=item.material.model_copy(update={"takes_color": takes}))
+    return item if takes else replace(item, color=None, color_linear=_NO_COLOR)
 
 
 def _color_of(color: _Color, shape: str, stage: Stage) -> Vec:
@@ -227,6 +239,7 @@ class Wanted:
     Attributes:
         pairs: (shape, color) choices in place of `shapes` and `colors`.
         given: which of `color` and `material` the spec lists values of; these apply to models, too.
+        takes_color: see ColoredPart.
     """
 
     spec: ObjectSpec
@@ -236,6 +249,7 @@ class Wanted:
     sizes: Sequence[str]
     pairs: Sequence[tuple[str, str]] | None = None
     given: frozenset[str] = frozenset()
+    takes_color: bool | None = None
 
     def looks(self) -> list[Look]:
         """List all allowed combinations."""
@@ -252,10 +266,10 @@ def _pick_value(values: Sequence[T], u: float) -> T:
     return values[min(int(u * len(values)), len(values) - 1)]
 
 
-def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wanted]:
+def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys, linked: LinkedColors) -> list[Wanted]:
     """Return the objects of a frame: first the specified ones, then the random ones."""
     base = (defaults.shapes, defaults.colors, defaults.materials, defaults.sizes)
-    listed = [Wanted(spec, *base) for spec in frame.objects]
+    listed = [Wanted(spec, *base, takes_color=spec.takes_color(linked)) for spec in frame.objects]
     more = frame.random_objects
     if more is None:
         return listed
@@ -306,6 +320,7 @@ def _appearance(want: Wanted, look: Look, stage: Stage) -> Hashable:
     shape, color, material, size = look
     fills = stage.places is not None and want.spec.size is None and want.spec.location is None
     scale = stage.size_names().get(size, size) if isinstance(size, str) else size
+    color = None if want.takes_color is False else color
     return _shape_of(shape), color, material_of(material).model_dump_json(), None if fills else scale
 
 
@@ -345,7 +360,7 @@ def _draw_distinct(wanted: Sequence[Wanted], stage: Stage, keys: Keys) -> list[L
     )
 
 
-def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera) -> list[Item]:
+def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, linked: LinkedColors) -> list[Item]:
     """Decide the attributes of all objects of a frame, first the specified, then the random ones.
 
     The numbers of an object are drawn whether needed or not, so that specifying one attribute does not change the
@@ -353,12 +368,13 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera) -> list[
 
     Args:
         eye: the camera of the layout, from which a `view` is seen; only its orientation matters.
+        linked: of all .blend materials.
 
     Raises:
         CompileError: there are not enough free places or distinct looks, or an object is too small.
         AssetError: a mesh or model can't be read.
     """
-    wanted = wanted_of(frame, stage.defaults, keys)
+    wanted = wanted_of(frame, stage.defaults, keys, linked)
     u = keys.generator("attributes").random((len(wanted), 5))
     distinct = frame.random_objects is not None and frame.random_objects.distinct
     looks = _draw_distinct(wanted, stage, keys) if distinct else _draw_freely(wanted, u)
@@ -370,6 +386,7 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera) -> list[
         _item(name, want.spec, look, _rotation_of(want.spec, turn, eye), _Setting(stage, place, k, layers))
         for k, (name, want, look, turn, place) in enumerate(zip(names, wanted, looks, turns, places, strict=True))
     ]
+    items = [with_color_fact(item, want.takes_color) for item, want in zip(items, wanted, strict=True)]
     if is_oriented(frame):
         given = [want.spec.front_deg for want in wanted]
         own = [0.0 if front is None and has_front(i.shape) else front for front, i in zip(given, items, strict=True)]

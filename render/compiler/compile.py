@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from diorama.render.compiler.assets import scene_assets
-from diorama.render.compiler.attributes import Item, draw_items
+from diorama.render.compiler.assets import linked_colors, scene_assets
+from diorama.render.compiler.attributes import Item, LinkedColors, draw_items, with_color_fact
 from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_clip_ranges, fit_frame
 from diorama.render.compiler.constraints import claims_of
 from diorama.render.compiler.layout import lay_out, lay_out_piles
@@ -30,10 +30,10 @@ def _scene_object(index: int, item: Item, location: tuple[float, float, float]) 
     return SceneObject(index=index, location=location, **decided)
 
 
-def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> SceneFrame:
+def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage, linked: LinkedColors) -> SceneFrame:
     keys = Keys(spec.seed, spec.id, name)
     try:
-        items = draw_items(frame, stage, keys, first_eye(frame, stage, keys))
+        items = draw_items(frame, stage, keys, first_eye(frame, stage, keys), linked)
         views = draw_views(frame, stage, items, keys)
         # Where objects are decides on the clip range, so the search for a layout has no farthest depth.
         camera = Camera.of(views[0].camera, *stage.size)
@@ -44,7 +44,8 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         pointer = None
         if layout.pointer is not None and frame.pointer is not None:
             assert layout.pointer.location is not None
-            placed.append((layout.pointer, layout.pointer.location))
+            hand = with_color_fact(layout.pointer, frame.pointer.takes_color(linked))
+            placed.append((hand, layout.pointer.location))
             pointer = ScenePointer(index=len(placed), target=frame.pointer.target)
         objects = tuple(_scene_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
         views = fit_clip_ranges(views, objects, stage.size)
@@ -86,8 +87,9 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
 
     Raises:
         CompileError: no layout satisfies a frame within the bounds of the stage.
-        SpecError: an observer of a Scene does not look at its target.
-        AssetError: an asset is missing or outside the roots.
+        SpecError: an observer of a Scene does not look at its target, or a material shows no color where the spec has
+            one.
+        AssetError: an asset is missing or outside the roots, or a .blend file can't be read.
         StageError: the stage does not exist.
     """
     if isinstance(spec, Scene):
@@ -95,8 +97,8 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
         size = (spec.settings.width, spec.settings.height)
         frames = tuple(fit_frame(frame, size, settings, spec.settings) for frame in spec.frames)
         return spec.model_copy(update={"settings": settings, "frames": frames})
-    stage = stage_of(spec)
-    compiled = (_compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
+    stage, linked = stage_of(spec), linked_colors(spec, asset_roots)
+    compiled = (_compile_frame(frame, spec.frame_name(k), spec, stage, linked) for k, frame in enumerate(spec.frames))
     frames = tuple(fit_frame(frame, stage.size, settings, None) for frame in compiled)
     shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
     blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}

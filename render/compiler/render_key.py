@@ -230,6 +230,8 @@ def _json_bytes(value: Any) -> bytes:
 def content_seed(frame: SceneFrame) -> int:
     """Return a seed for Cycles of 31 bits from the content; background and fixation cross are composited afterwards."""
     shown = _frame_data(frame, {"seed", "passes", "background"})
+    for item in shown["objects"]:
+        item["material"].pop("takes_color", None)
     return int.from_bytes(hashlib.sha256(_json_bytes(shown)).digest()[:4], "little") >> 1
 
 

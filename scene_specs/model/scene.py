@@ -98,6 +98,8 @@ class SceneMaterial(SpecModel):
         blend: .blend file with the material; see MaterialSpec.
         group: node group in that file; see MaterialSpec.
         pattern: pattern that a look adds.
+        takes_color: of a .blend file's group, whether its input `Color` is linked on to its surface, and the spec does
+            not say that no color shows; None in Scenes of 0.1.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -107,6 +109,7 @@ class SceneMaterial(SpecModel):
     blend: str | None = None
     group: str | None = None
     pattern: Recipe | None = Field(default=None, exclude_if=lambda recipe: recipe is None)
+    takes_color: bool | None = Field(default=None, exclude_if=lambda takes: takes is None)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -120,8 +123,8 @@ class SceneObject(SpecModel):
     Attributes:
         index: instance id in the id pass, from 1.
         shape: its name; of a model `shapenet:<folder>/<id>` or `model:<file>`, the longest side of whose mesh is 2.
-        color: the name in the spec, None for a triple.
-        color_linear: linear RGB, 0 to 1.
+        color: the name in the spec, None for a triple and where the material shows no color.
+        color_linear: linear RGB, 0 to 1; 0.8 where a material of a .blend file shows no color.
         material: a model's own materials are called "original", "painted" in the object's color, or "unlit".
         size: the name in the spec, None for a number.
         scale: half the edge of the 2 x 2 x 2 mesh, Blender units.

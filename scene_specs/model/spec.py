@@ -15,16 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializationInfo,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    model_serializer,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializationInfo, ValidationError, model_serializer
 from pydantic_core import PydanticKnownError
 
 from diorama.scene_specs.errors import SpecError, spec_error
@@ -191,7 +182,9 @@ class MaterialSpec(SpecPart):
             that the material does not have is an error. Default: the material's.
         blend: path of a Blender file (.blend) below an asset root. Specify `blend` and `group` together, instead of
             `name`. Separate folders with `/`; `..` is not allowed.
-        group: name of a shader node group in the Blender file; an input called `Color` takes the object's color.
+        group: name of a shader node group in the Blender file; an input called `Color` takes the object's color. A
+            material whose `Color` is not linked on to its surface shows no color: its objects have the color null, and
+            specify none.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -301,7 +294,37 @@ _ANY_SHAPE = Allowed("a model, a file of your own, a prism or an invented shape"
 Shape = Annotated[str | OutlineSpec | MeshName | InventedName, _ANY_SHAPE]
 
 
-class ObjectSpec(SpecPart):
+class ColoredPart(SpecPart):
+    """Base class of parts with color and material; of one in a .blend file, `"color": null` says that none shows."""
+
+    if TYPE_CHECKING:
+        color: Color | None
+        material: Material | None
+
+    def blend(self) -> tuple[str, str] | None:
+        """Return file and group of a material of a .blend file; None for other materials."""
+        material = self.material
+        return (material.blend, material.group or "") if isinstance(material, MaterialSpec) and material.blend else None
+
+    def takes_color(self, linked: Mapping[tuple[str, str], bool]) -> bool | None:
+        """Return whether a material of a .blend file takes the color; None for other materials.
+
+        Args:
+            linked: file and group -> whether its color is linked on to its surface.
+        """
+        return linked[blend] and not self._is_colorless() if (blend := self.blend()) else None
+
+    def _is_colorless(self) -> bool:
+        """Whether the color is null, and not only left out, with a material of a .blend file."""
+        return self.color is None and "color" in self.model_fields_set and self.blend() is not None
+
+    @model_serializer(mode="wrap")
+    def _with_null(self, dump: Any) -> dict[str, Any]:
+        # Dumps leave out what is null.
+        return {**dump(self), **({"color": None} if self._is_colorless() else {})}
+
+
+class ObjectSpec(ColoredPart):
     """An object of a frame. All fields are optional.
 
     Attributes:
@@ -316,7 +339,8 @@ class ObjectSpec(SpecPart):
         color: a name, or an sRGB color `[r, g, b]`. Names depend on the [stage](spec.md#units-and-axes): on `clevr`,
             `studio` and `quadrants`, the numbers of a [name](fields.md#object) are *linear*, as in CLEVR's published
             renderer, so a name looks lighter than a triple with the same numbers. Models keep [their own
-            colors](shapes.md#models-and-their-stages) by default. Default: sampled; for a model, its own.
+            colors](shapes.md#models-and-their-stages) by default. With a material of a .blend file, `null` says that it
+            shows no color. Default: sampled; for a model, its own.
         material: one of [Diorama's materials](fields.md#material), or [one from a
             package](spec.md#your-own-stages-shapes-and-materials). Default: sampled; for a model, its own.
         size: `large` (0.7), `small` (0.35), or a number, at most 100 except on flat stages. Blender units: half the
@@ -364,7 +388,7 @@ class ObjectSpec(SpecPart):
         return self.shape  # type: ignore[return-value]
 
 
-class PointerSpec(SpecPart):
+class PointerSpec(ColoredPart):
     """A hand (or an arrow) that hovers over the ground and points at an object of the frame.
 
     Its name in annotations is "pointer".
@@ -707,7 +731,7 @@ class EpisodeSpec(SpecPart):
         __init__.__pydantic_base_init__ = True
 
     @model_serializer(mode="wrap")
-    def _with_stage(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+    def _with_stage(self, dump: Any, info: SerializationInfo) -> dict[str, Any]:
         """Write the stage also where defaults are left out: a default may change, as it did in 0.2."""
         data: dict[str, Any] = dump(self)
         if "stage" in data or not info.exclude_defaults:

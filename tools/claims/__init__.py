@@ -51,6 +51,7 @@ class Claim(NamedTuple):
 
 _SMALL = "--size 64x48 --references references --results results"
 CLAIMS = {
+    "colors": Claim("benchmarks.md", 0.2, "check-colors {|--colors red --materials rubber Plain Tint}"),
     "contacts": Claim("benchmarks.md", 1.3, """
         check-contacts --piles {10000|4} --tamper {40|4} --seed 5
         check-contacts --removals {2000|4} --seed 11"""),

@@ -14,6 +14,8 @@ the material, but it gets no extra samples.
 from __future__ import annotations
 
 import io
+import json
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -116,3 +118,40 @@ def _size_in(stream: IO[bytes], formats: Sequence[str], problem: str) -> int:
     except Exception as error:  # readers of image formats raise many types
         found = f"can't be read as {', '.join(FORMATS)} with the ending of that format"
         raise AssetError(f"{problem} {found}: {error}") from error
+
+
+def _inputs_of(group: Any, output: str) -> set[str]:
+    """Names of the inputs of a group from which links lead to an output, through groups inside it, too."""
+    names, seen = set(), set()
+    ends = [node for node in group.nodes if node.bl_idname == "NodeGroupOutput" and node.is_active_output]
+    waiting = [socket for node in ends for socket in node.inputs if socket.identifier == output]
+    while waiting:
+        seen.add(socket := waiting.pop())
+        for link in filter(lambda link: not link.is_muted, socket.links):
+            node, source = link.from_node, link.from_socket
+            if node.bl_idname == "NodeGroupInput":
+                names.add(source.name)
+            inner = None if node.mute else getattr(node, "node_tree", None)
+            known = None if inner is None else _inputs_of(inner, source.identifier)
+            waiting += [
+                before for before in node.inputs if before not in seen and (known is None or before.name in known)
+            ]
+    return names
+
+
+def _write_groups(path: str) -> None:
+    """Write the shader groups of a .blend file -> whether their color leads to their first shader output, as JSON."""
+    with bpy.data.libraries.load(path, link=False) as (available, imported):
+        imported.node_groups = list(available.node_groups)
+    linked = {}
+    for group in imported.node_groups:
+        sockets = [
+            item for item in group.interface.items_tree if item.item_type == "SOCKET" and item.in_out == "OUTPUT"
+        ]
+        for item in [item for item in sockets if item.socket_type == "NodeSocketShader"][:1]:
+            linked[group.name] = "Color" in _inputs_of(group, item.identifier)
+    sys.stdout.write(f"\n{json.dumps(linked)}\n")
+
+
+if __name__ == "__main__":
+    _write_groups(sys.argv[1])

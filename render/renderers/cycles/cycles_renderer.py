@@ -24,6 +24,7 @@ from diorama.render.geometry.display import with_fixation
 from diorama.render.geometry.meshes import is_varied
 from diorama.render.geometry.outlines import outline_of
 from diorama.render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
+from diorama.render.geometry.solid import solid
 from diorama.render.machine.scratch import scratch_folder
 from diorama.render.passes import rendered_rows
 from diorama.render.renderers.cycles import devices
@@ -31,13 +32,14 @@ from diorama.render.renderers.cycles import stage_setup as stages
 from diorama.render.renderers.cycles.blend_material import build_blend
 from diorama.render.renderers.cycles.blender_meshes import SlotMeshes, mesh_data
 from diorama.render.renderers.cycles.capture import captured, naming, render_error
+from diorama.render.renderers.cycles.color_check import shows_color
 from diorama.render.renderers.cycles.denoiser import denoise
 from diorama.render.renderers.cycles.exr_passes import Exr, object_name
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_part, apply_saved_settings, apply_settings
 from diorama.scene_specs.asset_roots import all_roots, searching
-from diorama.scene_specs.errors import RenderError
+from diorama.scene_specs.errors import AssetError, RenderError
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.model.look import Recipe
@@ -77,6 +79,8 @@ class _Blender:
         self.scene.render.engine = "CYCLES"
         self.materials: dict[tuple[SceneMaterial | Recipe, Path | None], Any] = {}
         self.pool: list[Any] = []
+        # Material, and whether the backs of its faces are seen -> whether it shows the color of its object.
+        self.shown: dict[tuple[Any, bool], bool] = {}
         self.models = ModelStore(self.pool)
         self.slots = SlotMeshes()
         # Of the session that Cycles keeps: its ground, lights and world, and how many models were removed, as a
@@ -221,6 +225,29 @@ class CyclesRenderer:
         path = resolve_blend(material.blend, self._asset_roots)
         return self._kept_material((material, path), lambda: build_blend(material, path, self._roots))
 
+    def check_colors(self, scene: Scene, frame: SceneFrame) -> None:
+        """Check that the .blend materials of a frame show the colors that they take, on all faces that can be seen.
+
+        Raises:
+            AssetError: one does not, or its file is missing or damaged.
+        """
+        for item in frame.objects:
+            if not item.material.takes_color:
+                continue
+            material, shown = self._object_material(item.material), self._blender.shown
+            for back in (False,) if solid(item.shape, item.outline).closed else (False, True):
+                if (material, back) not in shown:
+                    self._end_session()
+                    shown[material, back] = shows_color(material, back, self._folder)
+                if not shown[material, back]:
+                    problem = (
+                        f"group {item.material.group!r} of {item.material.blend} takes a color and does not show it"
+                    )
+                    raise AssetError(
+                        f"episode {scene.id}: frame {frame.name}: object {item.name!r}: {problem}"
+                        f'{" on backs of faces" * back}; write "color": null, and nothing is said about its color'
+                    )
+
     def _ground_material(self, ground: Recipe) -> Any:
         """The Blender material of the ground of a look."""
         return self._kept_material((ground, None), lambda: build_material(ground, "grounds"))
@@ -247,6 +274,7 @@ class CyclesRenderer:
         """
         start = time.perf_counter()
         with searching(self._asset_roots):
+            self.check_colors(scene, frame)
             self.build(scene, frame, view)
         built = time.perf_counter()
         # A device keeps its first error, until the session ends.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import signature
@@ -13,14 +13,16 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.assets import NO_COLOR, colored_parts, is_linked, linked_colors
 from diorama.render.compiler.attributes import draw_items
 from diorama.render.compiler.cameras import first_eye
 from diorama.render.compiler.constraints import claims_of
 from diorama.render.compiler.piles import build_piles
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.solid import is_closed
+from diorama.render.renderers.cycles import create_renderer
 from diorama.render.store.selection import StoreEpisodes
 from diorama.scene_specs.asset_roots import find_asset, searching
 from diorama.scene_specs.checks.object_checks import random_shapes
@@ -30,8 +32,9 @@ from diorama.scene_specs.language.diagnostics import PathDiagnostic
 from diorama.scene_specs.language.model_names import parse_mesh, parse_model
 from diorama.scene_specs.language.registry import plugin_error, plugins
 from diorama.scene_specs.language.rng import Keys
+from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.scene import Scene
-from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec
+from diorama.scene_specs.model.spec import ColoredPart, EpisodeSpec, FrameSpec
 from diorama.scene_specs.model.stage import StageError, load_stage, stage_of
 from diorama.scene_specs.reading.source import Item
 from diorama.scene_specs.shapes.shapenet import library
@@ -40,10 +43,6 @@ from diorama.scene_specs.tasks.benchmark import benchmark_of, verifier_of
 log = logging.getLogger(__name__)
 # Deviation from the box of a shape, and of a normal from its length.
 _BOX = 0.01
-# Bytes of a .blend file that are searched at once, and how often: a small file may unpack to any size.
-_CHUNK, _MOST_CHUNKS = 1 << 20, 1 << 10
-# First bytes of a .blend file -> how it is packed.
-_PACKED = {b"BL": "uncompressed", b"\x28\xb5": "zstd", b"\x1f\x8b": "gzip"}
 
 
 @dataclass
@@ -136,12 +135,15 @@ class AssetCheck:
 
     For `SpecSource`.
 
+    Args:
+        measure: whether Cycles measures that materials of .blend files show the colors that they take.
+
     Attributes:
         stages_left_out: number of the specs so far that name no stage.
     """
 
-    def __init__(self, asset_roots: Sequence[Path]) -> None:
-        self._roots = asset_roots
+    def __init__(self, asset_roots: Sequence[Path], measure: bool = False) -> None:
+        self._roots, self._measure = asset_roots, measure
         self.stages_left_out = 0
         self._problem = cache(self._find_problem)
 
@@ -154,18 +156,40 @@ class AssetCheck:
         if not isinstance(episode, EpisodeSpec):
             return
         self.stages_left_out += "stage" not in episode.model_fields_set
-        for path, name, group in _assets_of(episode):
-            if problem := self._problem(name, group):
+        blends = [*colored_parts(episode)]
+        problems = [problem for part in blends for problem in self._color_problems(*part)]
+        yield from problems or (self._unshown_colors(episode) if self._measure and blends else ())
+        for path, name in _assets_of(episode):
+            if problem := self._problem(name):
                 # Messages about files below asset roots say what to do.
                 model = name.startswith("shapenet:")
                 hint = "name one that is there, or the folder that has it with --shapenet" if model else ""
                 yield PathDiagnostic(path, problem, hint)
         for number, frame in enumerate(episode.frames):
             with searching(self._roots):
-                if problem := _contact_problem(frame, episode, number):
+                if problem := _contact_problem(frame, episode, number, self._roots):
                     yield PathDiagnostic(("frames", number, "constraints"), problem)
 
-    def _find_problem(self, name: str, group: str | None) -> str:
+    def _color_problems(
+        self, path: strict_json.Path, part: ColoredPart, blend: tuple[str, str]
+    ) -> Iterator[PathDiagnostic]:
+        try:
+            if not is_linked(blend, self._roots) and part.color is not None:
+                yield PathDiagnostic((*path, "color"), *NO_COLOR)
+        except AssetError as error:
+            yield PathDiagnostic((*path, "material", "blend"), str(error))
+
+    def _unshown_colors(self, episode: EpisodeSpec) -> Iterator[PathDiagnostic]:
+        """Yield a diagnostic for the first material of an episode that takes a color and does not show it."""
+        with closing(create_renderer("cpu", 0, self._roots)) as renderer, searching(self._roots):
+            try:
+                scene = compile_episode(episode, episode_settings(episode), self._roots)
+                for frame in scene.frames:
+                    renderer.check_colors(scene, frame)
+            except DioramaError as error:
+                yield PathDiagnostic((), str(error))
+
+    def _find_problem(self, name: str) -> str:
         try:
             if name.startswith("shapenet:"):
                 library().find(name)
@@ -174,42 +198,23 @@ class AssetCheck:
                 return f"{plugins('shapes')[name].label}: {problem}" if problem else ""
             else:
                 mesh = parse_mesh(name)
-                _, file = find_asset(mesh.path if mesh else name, self._roots)
-                if group is not None and not _may_have_group(file, group):
-                    return f"{file}: no node group {group!r}; name one of the file, as Blender shows it"
+                find_asset(mesh.path if mesh else name, self._roots)
         except (AssetError, PluginError) as error:
             return str(error)
         return ""
 
 
-def _contact_problem(frame: FrameSpec, episode: EpisodeSpec, number: int) -> str:
+def _contact_problem(frame: FrameSpec, episode: EpisodeSpec, number: int, roots: Sequence[Path]) -> str:
     """What keeps objects from being in, on or beside others, as far as it shows without a search; "" if nothing."""
     if claims_of(frame):
         stage, keys = stage_of(episode), Keys(episode.seed, episode.id, episode.frame_name(number))
         try:
-            items = draw_items(frame, stage, keys, first_eye(frame, stage, keys))
+            items = draw_items(frame, stage, keys, first_eye(frame, stage, keys), linked_colors(episode, roots))
             build_piles(frame, items, keys.generator("contacts"), searching=False)
         except DioramaError as error:
             # Faults of named assets are found above.
             return getattr(error, "problem", "")
     return ""
-
-
-def _may_have_group(file: Path, group: str) -> bool:
-    """Whether a .blend file holds the name of a node group. Without Blender, which takes a second to start.
-
-    True for what can't be read: that is reported where it is rendered.
-    """
-    name, kept = b"NT" + group.encode() + b"\0", b""
-    with suppress(OSError, pa.ArrowException), file.open("rb") as raw:
-        if kind := _PACKED.get(raw.read(2)):
-            with pa.input_stream(str(file), compression=None if kind == "uncompressed" else kind) as stream:
-                for _ in range(_MOST_CHUNKS):
-                    chunk = stream.read(_CHUNK)
-                    if not chunk or name in kept + chunk:
-                        return bool(chunk)
-                    kept = chunk[-len(name) :]
-    return True
 
 
 def _shape_problem(name: str) -> str:
@@ -239,8 +244,8 @@ def _shape_problem(name: str) -> str:
     return ""
 
 
-def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str, str | None]]:
-    """Yield the location and name of every model, .blend file with its group, and shape of a package in a spec.
+def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:
+    """Yield the location and name of every model and shape of a package in a spec.
 
     Names of another form are left out; a stage that is unknown is reported by the other checks.
     """
@@ -252,16 +257,11 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str, str |
             ((*at, "objects", k), item) for k, item in enumerate(frame.objects)
         ]
         shapes: list[tuple[strict_json.Path, Any]] = [((*path, "shape"), item.shape) for path, item in listed]
-        if frame.pointer is not None:
-            listed.append(((*at, "pointer"), frame.pointer))
         if frame.random_objects is not None:
             shapes += [((*at, "random_objects", *path), shape) for path, shape in random_shapes(frame.random_objects)]
         for path, shape in shapes:
             if isinstance(shape, str) and (parse_model(shape) or parse_mesh(shape) or _is_foreign(shape)):
-                yield path, shape, None
-        for path, item in listed:
-            if (blend := str(getattr(item.material, "blend", ""))).endswith(".blend"):
-                yield (*path, "material", "blend"), blend, item.material.group
+                yield path, shape
 
 
 def _is_foreign(shape: str) -> bool:

@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
 from diorama.scene_specs.language.outlines import POLYGON
-from diorama.scene_specs.language.vocabulary import (
-    CLEVR_MATERIALS,
-    COLORS,
-    INVENTED_PREFIX,
-    RELATIONS,
-    SHAPES,
-    SIZES,
-    SUPPORTED,
-    has_prefix,
-)
+from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES, SUPPORTED
 from diorama.scene_specs.tasks.questions.program import ATTRIBUTES, NOUNS
 
 if TYPE_CHECKING:
@@ -208,7 +199,7 @@ def _object_view(item: ObjectAnnotation, extent: Extent) -> ObjectView:
 def kind_values(shape: str) -> dict[str, str | None]:
     """The shape of a primitive or the category of a model, however little of it is visible."""
     # Nobody has a word for an invented shape.
-    kind = None if has_prefix(shape, INVENTED_PREFIX) else _readable_name(kind_of(shape))
+    kind = None if shape.startswith("invented:") else _readable_name(kind_of(shape))
     return {"shape": None, "category": kind} if is_model(shape) else {"shape": kind, "category": None}
 
 

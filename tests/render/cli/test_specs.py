@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from click.testing import CliRunner, Result
 import diorama
 from diorama.render.cli.command import DioramaCommand, report
 from diorama.render.cli.specs import main
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from diorama.scene_specs.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
@@ -114,7 +116,7 @@ def test_check_looks_for_assets_where_it_is_told(tmp_path: Path, monkeypatch: py
         # What --shapenet sets is undone after the test.
         monkeypatch.setenv(f"DIORAMA_SHAPENET{name}", "")
     file = tmp_path / "a.json"
-    material = {"blend": "no.blend", "group": "G"}
+    material = {"blend": "no.blend", "group": "Wood"}
     drawn = {"count": 1, "shapes": ["shapenet:chairs/one"], "combinations": None}
     frames = [{"objects": [{"name": "a", "material": material}], "pointer": {"target": "a", "material": material}}]
     frames.append({"random_objects": {key: value for key, value in drawn.items() if value}})
@@ -127,7 +129,7 @@ def test_check_looks_for_assets_where_it_is_told(tmp_path: Path, monkeypatch: py
         "frames[1].random_objects.shapes[0]",
         "frames[2].random_objects.combinations[0][0]",
     ]
-    (tmp_path / "no.blend").touch()
+    shutil.copy(package_assets() / "materials/wood.blend", tmp_path / "no.blend")
     (tmp_path / "library/03001627/one").mkdir(parents=True)
     (tmp_path / "library/03001627/one/model.obj").touch()
     with_folders = ["--asset-root", tmp_path, "--shapenet", tmp_path / "library"]

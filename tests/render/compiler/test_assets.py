@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import blend_digest, check_assets, resolve_blend
 from diorama.render.geometry.meshes import all_mesh_paths
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.profiles import settings_for
@@ -26,7 +28,7 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
     inside, outside = tmp_path / "root", tmp_path / "elsewhere"
     for folder, name in ((inside / "deep", "wood.blend"), (outside, "secret.blend")):
         folder.mkdir(parents=True)
-        (folder / name).write_bytes(name.encode())
+        shutil.copy(package_assets() / "materials/wood.blend", folder / name)
     return inside, outside
 
 

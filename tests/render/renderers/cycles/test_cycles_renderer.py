@@ -154,9 +154,14 @@ def test_a_blend_material_shows(renderer: CyclesRenderer) -> None:
 
 
 def test_a_group_that_is_not_in_the_file_is_named(renderer: CyclesRenderer) -> None:
-    scene = scene_of([{"shape": "cube", "material": {"blend": "materials/checker.blend", "group": "Chequer"}}])
+    scene = scene_of([{"shape": "cube", "material": {"blend": "materials/checker.blend", "group": "Checker"}}])
     with pytest.raises(AssetError, match=r"Chequer.*there are: Checker, Stripes"):
-        one(renderer, scene)
+        scene_of([{"shape": "cube", "material": {"blend": "materials/checker.blend", "group": "Chequer"}}])
+    item = scene.frames[0].objects[0]
+    changed = item.model_copy(update={"material": item.material.model_copy(update={"group": "Chequer"})})
+    frame = scene.frames[0].model_copy(update={"objects": (changed,)})
+    with pytest.raises(AssetError, match=r"Chequer.*there are: Checker, Stripes"):
+        one(renderer, scene.model_copy(update={"frames": (frame,)}))
 
 
 @pytest.mark.parametrize("kind", ["optix", "hip", "oneapi", "metal"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.uses.rerender.verification import AssetCheck, verify_files, verify_store
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.benchmarks.mewl import verify
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from diorama.scene_specs.errors import SpecError, UsageError
@@ -61,10 +63,10 @@ def test_a_store_is_verified(tmp_path: Path) -> None:
 
 
 def test_missing_files_are_diagnostics_at_their_names(tmp_path: Path) -> None:
-    (tmp_path / "there.blend").touch()
+    shutil.copy(package_assets() / "materials/wood.blend", tmp_path / "there.blend")
     spec = episode()
     spec["frames"][0]["objects"] = [
-        {"material": {"blend": f"{name}.blend", "group": "M"}} for name in ("there", "gone")
+        {"material": {"blend": f"{name}.blend", "group": "Wood"}} for name in ("there", "gone")
     ]
     with SpecSource(write(tmp_path, spec), more=AssetCheck([tmp_path])) as source:
         diagnostics, _ = source.check()
