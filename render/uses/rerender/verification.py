@@ -250,7 +250,7 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:
     Names of another form are left out; a stage that is unknown is reported by the other checks.
     """
     with suppress(StageError):
-        yield from ((("stage",), name, None) for name in load_stage(spec.stage).defaults.shapes if _is_foreign(name))
+        yield from ((("stage",), name) for name in load_stage(spec.stage).defaults.shapes if _is_foreign(name))
     for number, frame in enumerate(spec.frames):
         at = ("frames", number)
         listed: list[tuple[strict_json.Path, Any]] = [
