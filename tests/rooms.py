@@ -64,7 +64,7 @@ WINGS: dict[str, dict[str, str]] = {
     "tasks.importing": {},
     "tasks.questions": {},
     "uses.chat": {},
-    "uses.contrast": {"uses.items": "what an image shows", "uses.rerender": "finds and edits episodes",
+    "uses.contrast": {"uses.rerender": "finds and edits episodes",
                       "tasks.questions": "whether an edit shows"},
     "uses.draw": {},
     "uses.evaluation": {"uses.chat": "asks models", "uses.items": "what was asked"},
