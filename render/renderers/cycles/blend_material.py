@@ -148,8 +148,8 @@ def _write_groups(path: str) -> None:
         sockets = [
             item for item in group.interface.items_tree if item.item_type == "SOCKET" and item.in_out == "OUTPUT"
         ]
-        for item in [item for item in sockets if item.socket_type == "NodeSocketShader"][:1]:
-            linked[group.name] = "Color" in _inputs_of(group, item.identifier)
+        for end in [end for end in sockets if end.socket_type == "NodeSocketShader"][:1]:
+            linked[group.name] = "Color" in _inputs_of(group, end.identifier)
     sys.stdout.write(f"\n{json.dumps(linked)}\n")
 
 
