@@ -125,7 +125,7 @@ def check_on_cpu(record: EpisodeRecord, threads: int = 0, asset_roots: Sequence[
         for image, frame, view in _images(record):
             if image.name in unusual:
                 small = renderer.render(*shrunk(record.scene, frame), view)
-                if (off := difference(image.color(), small.color)) > MOST_DIFFERENT:
+                if (off := difference(image.color(), small)) > MOST_DIFFERENT:
                     why = (
                         f"the CPU renders another one, by {off:.0f} levels of 255 in the mean: {unusual[image.name][0]}"
                     )
@@ -142,11 +142,18 @@ def shrunk(scene: Scene, frame: SceneFrame) -> tuple[Scene, SceneFrame]:
     return scene.model_copy(update={"settings": small}), mean
 
 
-def difference(color: Colors, small: Colors) -> float:
-    """Return how an image (H, W, 3) differs from a smaller one: the largest mean of red, green and blue, levels."""
+def difference(color: Colors, small: Passes) -> float:
+    """Return how an image (H, W, 3) differs from a smaller one: the largest mean of red, green and blue, levels.
+
+    Objects count by a third of their own mean if that is more: pale objects are a small part of a pale image.
+    """
     bands = (Image.fromarray(band) for band in _LINEAR[color].transpose(2, 0, 1))
-    shown = [display(np.array(band.resize((small.shape[1], small.shape[0]), Image.Resampling.BOX))) for band in bands]
-    return float(np.abs(np.stack(shown, axis=-1).astype(int) - small).mean(axis=(0, 1)).max())
+    height, width = small.ids.shape
+    shown = [display(np.array(band.resize((width, height), Image.Resampling.BOX))) for band in bands]
+    off = np.abs(np.stack(shown, axis=-1).astype(int) - small.color)
+    objects = off[small.ids > 0]
+    least = objects.mean(axis=0).max() / 3 if len(objects) >= MIN_PIXELS else 0.0
+    return float(max(off.mean(axis=(0, 1)).max(), least))
 
 
 def _images(record: EpisodeRecord) -> Iterator[tuple[ImageRecord, SceneFrame, SceneView]]:

@@ -43,6 +43,7 @@ from diorama.render.episode.plausibility import (
     first_problem,
     shrunk,
 )
+from diorama.render.geometry.display import with_fixation
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.benchmarks.kilogram import Options
@@ -55,6 +56,7 @@ from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import scene_stage
 from diorama.scene_specs.reading.source import SpecSource
 from tools.claims.check_truth import episode
 from tools.programs import ROOT, git, positive
@@ -198,7 +200,7 @@ class Report:
     def add(self, kind: str, scene: Scene, renderer: CyclesRenderer, before: list[tuple[Colors, Ids]]) -> None:
         """Render the images of a Scene, and measure. before: holds an image of another scene; gets the last image."""
         for frame, view in [(one, view) for one in scene.frames for view in one.views]:
-            passes, small = renderer.render(scene, frame, view), renderer.render(*shrunk(scene, frame), view).color
+            passes, small = renderer.render(scene, frame, view), renderer.render(*shrunk(scene, frame), view)
             layers = object_layers(scene, frame, view, *passes.ids.shape[::-1])
             start = time.process_time()
             checks = [*check_ids(scene, frame, view, passes.ids, layers)]
@@ -222,7 +224,10 @@ class Report:
                     say(f"{look}: {where}: {check.problem}; second look {off:.0f}")
             changed = [*faults(passes.color, passes.ids, self.rng)]
             changed += [("another object", *image) for image in before if image[0].shape == passes.color.shape]
-            for name, color, ids in changed:
+            cross = scene_stage(scene).fixation if frame.fixation else None
+            for name, faulty, ids in changed:
+                # The cross is drawn on what a GPU returns.
+                color = faulty if cross is None else with_fixation(faulty, cross)
                 if ((color != passes.color).any(axis=2) | (ids != passes.ids)).sum() < MIN_PIXELS:
                     continue
                 off = difference(color, small)
