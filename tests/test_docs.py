@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shlex
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -203,6 +204,36 @@ def test_the_readme_is_short() -> None:
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_a_guide_starts_with_a_sentence_about_its_subject(page: Path) -> None:
     assert re.match(r"# [^\n]+\n\n(?!After reading)[A-Z][^\n]+ [^\n]+\n", page.read_text())
+
+
+def test_pages_install_what_is_tested() -> None:
+    """Each program of others has a version of a lock, or a file of a lock; a range broke with a release of filelock."""
+    files = [ROOT / "requirements.lock", ROOT / "tools/setup.sh", *(ROOT / "tools/locks").glob("*.lock")]
+    locked = {*re.findall(r"[\w-]+(?:\[\w+\])?==[\w.]+", " ".join(path.read_text() for path in files))}
+    seen = set()
+    for page in (page for page in PAGES if page.name != "CHANGELOG.md"):
+        for line in re.findall(r"pip install (?!--no-index)([^`#&\n]+)", page.read_text()):
+            for word in shlex.split(line):
+                if word.endswith(".lock"):
+                    assert (ROOT / word).is_file(), (page, word)
+                elif word[0] not in ".-" and not word.startswith(("diorama-render", "Diorama")):
+                    seen.add(word)
+    assert {word.replace("_", "-") for word in seen} - locked == set()
+    assert len(seen) > 5
+
+
+def test_the_first_commands_of_the_readme_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten episodes of an image each; they were 1,890 images."""
+    monkeypatch.chdir(tmp_path)
+    lines = re.findall(r"^    (render-\S+) (.+)$", (ROOT / "README.md").read_text().partition("\n## ")[0], re.MULTILINE)
+    assert [program for program, _ in lines] == ["render-specs", "render-batch"]
+    for program, arguments in lines:
+        more = ["--dry-run", "--json"] if program == "render-batch" else []
+        done = CliRunner().invoke(command(program), [*arguments.split(), *more], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["todo"] == 10
+    specs = [json.loads(line) for line in (tmp_path / "clevr.jsonl").read_text().splitlines()]
+    assert [len(spec["frames"]) for spec in specs] == [1] * 10
 
 
 def test_the_citation_is_of_the_last_release() -> None:

@@ -191,6 +191,15 @@ def _store(path: Path) -> None:
     store.close()
 
 
+def _store_of_small_cubes(path: Path) -> None:
+    """And one episode about which questions can be asked."""
+    store, settings = LanceStore.create(str(path), fsync=False), settings_for("draft", 128, 96)
+    for spec in (json.loads(_small_cubes()), next(diorama.generate("clevr", **BENCHMARKS["clevr"]))):
+        job = factories.make_job(spec, assets={})
+        store.put([make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings)])
+    store.close()
+
+
 def store_with_rows(path: Path, rows: int) -> None:
     """Make a store whose manifest says a number of rows of its file, which has one."""
     _store(path)
@@ -253,6 +262,7 @@ TRAPS: dict[str, tuple[str, Make]] = {
     "escape sequence in the name": ("\x1b[2Ja\n.json", _text("{}")),
     "not UTF-8 in the name": ("\udcff.json", _text("{}")),
     **{name: (file, _text(content)) for name, (file, content) in BOMBS.items()},
+    "store of forty small cubes": ("cubes.lance", _store_of_small_cubes),
     "store with a pipe as manifest": ("manifest.lance", _store_with_pipe("_versions/*.manifest")),
     "store with a pipe as tag": ("tag.lance", _store_with_pipe("_refs/tags/*")),
     "store with a pipe as data": ("data.lance", _store_with_pipe("data/*")),

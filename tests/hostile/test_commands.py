@@ -18,6 +18,9 @@ from tests.hostile.traps import run_bounded
 from tests.marks import slow
 from tests.render.cli.test_help import every_command
 
+QUESTIONS = ("render-specs", "questions", "PATH")
+EVAL = ("--format", "eval", "--questions", "2")
+
 
 def fuzz(*words: str) -> int:
     parser = argparse.ArgumentParser()
@@ -50,6 +53,11 @@ def test_every_path_is_a_target() -> None:
         ("sparse .jsonl of 5 GB", 2, ("render-batch", "PATH", "--out", "OUT")),
         # Never, with what grows to gigabytes.
         ("spec of forty small cubes", 0, ("render-specs", "questions", "PATH", "--size", "128x96")),
+        *slow(
+            ("spec of forty small cubes", 0, (*QUESTIONS, "--kind", "expressions", "--size", "128x96")),
+            ("spec of forty small cubes", 0, (*QUESTIONS, "--kind", "captions", "--size", "128x96")),
+            ("store of forty small cubes", 0, ("render-export", "PATH", *EVAL, "--out", "OUT")),
+        ),
         ("canvas of 10,000 x 10,000", 2, ("render-specs", "questions", "PATH")),
         ("grammar of 2^20 wordings", 2, ("render-specs", "questions", "GOOD", "--grammar", "PATH")),
         *slow(

@@ -234,3 +234,14 @@ def test_no_variable_is_named_that_readers_ignore(checkout: Path, readers: dict[
     done = run_setup(checkout, "readers", **readers)
     assert (done.returncode, "Move it away" in done.stderr, "DIORAMA_VENV" in done.stderr) == (2, True, False)
     assert (checkout / ".venv-readers" / "theirs").exists()
+
+
+def test_what_is_installed_has_hashes() -> None:
+    """Except this checkout, and NVIDIA's libraries, where pip finds only PyTorch's build for CUDA."""
+    text = (ROOT / "tools/setup.sh").read_text("utf-8")
+    lines = re.findall(r"^ +(?:\S+=\S+ )*install [\"$].+$", text, re.MULTILINE)
+    plain = [re.findall(r'install "(.+?)"', line) for line in lines if "--require-hashes" not in line]
+    assert len(lines) > 5 and plain == [["what PyTorch needs"], ["Diorama itself"]]
+    for block in re.findall(r'^(?:torch_lock|datasets)="(.+?)"$', text, re.MULTILINE | re.DOTALL):
+        pinned = re.sub(r"\\\n", " ", block).splitlines()
+        assert len(pinned) == 3 and all(" --hash=sha256:" in line for line in pinned)

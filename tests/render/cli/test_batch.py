@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from diorama.render.cli.batch import main
 from diorama.render.store import open_store
+from diorama.render.store.lance.lance_store import LanceStore
 
 FAR = "9" * 400
 
@@ -85,6 +86,18 @@ def test_a_store_whose_name_is_not_unicode_is_refused(tmp_path: Path) -> None:
     specs.write_text(json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]}))
     done = CliRunner().invoke(main, [str(specs), "--renderer", "fake", "--out", str(tmp_path / "caf\udce9.lance")])
     assert done.exit_code == 2 and "caf\\udce9.lance': is not valid UTF-8" in done.stderr
+
+
+def test_a_store_that_can_not_be_written_is_refused_before_the_first_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs, store = tmp_path / "specs.json", LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    specs.write_text(json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]}))
+    (tmp_path / "s.lance/_transactions").rename(tmp_path / "elsewhere")
+    (tmp_path / "s.lance/_transactions").touch()
+    monkeypatch.setattr("diorama.render.run.batch.RenderLoop", lambda *_: pytest.fail("it begins to render"))
+    done = CliRunner().invoke(main, [str(specs), "--renderer", "fake", "--out", store.url])
+    assert done.exit_code == 4 and "can't be written" in done.stderr, done.output
 
 
 def test_a_look_for_all_specs(tmp_path: Path) -> None:

@@ -45,19 +45,27 @@ def test_an_error_after_a_commit_comes_to_the_run(committer: Committer) -> None:
         committer.finish(BOUND)
 
 
-def test_an_error_that_does_not_go_away_is_not_retried() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LocalFileSystem error: Permission denied (os error 13)",
+        "LocalFileSystem error: Read-only file system (os error 30)",
+        "S3 error: 404 Not Found: <Error><Code>NoSuchBucket</Code></Error>",
+    ],
+)
+def test_an_error_that_does_not_go_away_is_not_retried(text: str) -> None:
     class Denied(Breaking):
         tries = 0
 
         def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
             self.tries += 1
             with translate_errors("s.lance", "committing"):
-                raise OSError("LanceError(IO): Generic LocalFileSystem error: Permission denied (os error 13)")
+                raise OSError(f"LanceError(IO): Generic {text}")
 
     store: Any = Denied()
     denied = Committer(store, RunOptions(commit_every=1, store_wait=300.0, mix_series=True))
     denied.add(Done("a", b"", 1))
-    with pytest.raises(StoreError, match="Permission denied"):
+    with pytest.raises(StoreError, match="committing"):
         denied.finish(BOUND)
     assert store.tries == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 from tests.scene_specs.reading.broken_cases import frame, item, two, whole
 from tests.scene_specs.reading.broken_texts import TEXTS
 
@@ -151,6 +152,7 @@ CONSTRAINTS = [
         "unknown relation",
         "constraints[0].relation",
         "did you mean 'left'?",
+        ", ".join(f'"{name}"' for name in (*RELATIONS, *CONTACTS)),
         constraints=[RELATION | {"relation": "lefft"}],
     ),
     two("dangling subject", "constraints[0].subject", 'found "c"', "a, b", constraints=[RELATION | {"subject": "c"}]),

@@ -72,6 +72,11 @@ def test_tables_of_a_folder_follow_its_episodes(store: LanceStore, tmp_path: Pat
     rows = {split: pq.read_table(out / f"metadata-{split}.parquet").to_pylist() for split in "ab"}
     assert "demo/1" in {row["episode_id"] for row in rows["a"]}
     assert "demo/1" not in {row["episode_id"] for row in rows["b"]}
+    store.delete(["demo/3", "demo/5"])
+    store.put([plain(f"demo/{number}", "a", number) for number in (3, 5)])
+    done = call(store.url, "--out", out, "--overwrite")
+    assert done.exit_code == 0 and "metadata-b.parquet removed" in done.output
+    assert len(pq.read_table(out / "metadata-a.parquet")) == 6 and not (out / "metadata-b.parquet").exists()
 
 
 def coco_images(out: Path) -> dict[tuple[str, str], tuple[int, list[int]]]:
