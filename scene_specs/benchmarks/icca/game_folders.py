@@ -126,6 +126,8 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
         problem = f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{len(rows)} trials; expected {TRIALS}"
     elif any(None in row or None in row.values() for row in rows):
         problem = "some rows have more or fewer cells than the first"
+    elif len({row["gameid"] for row in rows}) > 1:
+        problem = f"found the gameids {', '.join(sorted({row['gameid'][:40] for row in rows}))}; expected one"
     else:
         cells = {"msg": "messages", "correct": "cells of correct"}
         if partly := [cells[key] for key in cells if len({bool(row[key].strip()) for row in rows}) > 1]:

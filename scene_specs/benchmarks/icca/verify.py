@@ -14,6 +14,7 @@ from diorama.scene_specs.benchmarks.icca.truth import Expression, Shown, Truth
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.spec import EpisodeData, ObjectData
+from diorama.scene_specs.tasks.copies import Copy, lines_of
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.
@@ -23,8 +24,9 @@ _MAX_ATOMS = 41
 def verify_spec(data: EpisodeData) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     places = [[_coordinates(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
-    truth = Truth.of_spec(data)
-    return find_contradiction(truth, pictures_of_spec(data, truth), places)
+    truth, names = Truth.of_spec(data), tuple(frame.get("name") for frame in data["frames"])
+    named = next(lines_of([Copy(("options",), truth.options or names, names)]), "")
+    return named or find_contradiction(truth, pictures_of_spec(data, truth), places)
 
 
 def verify_record(episode: EpisodeRecord) -> str:

@@ -111,8 +111,10 @@ def in_trial(info: Any, file: Path) -> Iterator[str]:
 
 def in_task(task: Any) -> Iterator[str]:
     """Yield what a published task file contradicts: the frames of its operators are listed beside them."""
-    whens = sorted({operator.when for operator in _operators(task.operator) if operator.when is not None})
-    copies = [] if task.whens is None else [Copy(("whens",), sorted({*task.whens.values()}), whens)]
+    listed = sorted(operator.when for operator in _operators(task.operator) if operator.when is not None)
+    whens = sorted({*listed})
+    stated = sorted((task.whens or {}).values())
+    copies = [Copy(("whens",), stated, listed if len(stated) == len(listed) else whens)] if task.whens else []
     # Import refuses others than last0, last1, ...
     copies.append(Copy(("n_frames",), task.n_frames, 1 + max(int(when.removeprefix("last")) for when in whens)))
     for operator in _operators(task.operator):

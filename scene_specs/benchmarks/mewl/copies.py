@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, StrictInt
 
-from diorama.scene_specs.benchmarks.mewl.draft import TYPES
+from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, TYPES
 from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.tasks.copies import Copy, differences
 
@@ -112,6 +112,11 @@ def _in_panel(at: Path, panel: Panel, shown: list[Any], frame: Mapping[str, Any]
 
 def _in_directions(scene: Mapping[str, Any]) -> Iterator[Copy]:
     """Yield the directions that follow from `behind`, if the file has all of them as vectors on the ground."""
+    for name, height in (("above", 1.0), ("below", -1.0)):
+        axis = value_at(scene, ("directions", name))
+        if isinstance(axis, list) and len(axis) == 3:
+            for at, part in enumerate((0.0, 0.0, height)):
+                yield Copy(("directions", name, at), axis[at], part, _ROUNDING)
     axes = {name: value_at(scene, ("directions", name)) for name in ("behind", "front", "left", "right")}
     for axis in axes.values():
         if not (
@@ -128,6 +133,44 @@ def _in_directions(scene: Mapping[str, Any]) -> Iterator[Copy]:
     }.items():
         for at, part in enumerate(derived):
             yield Copy(("directions", name, at), axes[name][at], part, _ROUNDING)
+
+
+def in_spec(truth: Any, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield path and problem of each name that a published file would give an object otherwise, and of the id.
+
+    truth: of the spec, which was generated. An id of another form says nothing.
+    """
+    known = re.fullmatch(
+        r"((?:live|like|balanced)\.[0-9.]+/)?mewl/(\w+)/(\w+)/([0-9]{6})(\+[a-z]+-[0-9]+)?", data["id"]
+    )
+    if not known:
+        return
+    stated = [data.get("split"), truth.name, truth.number]
+    yield from differences([Copy(("id",), [known[2], known[3], int(known[4])], stated)])
+    for at, frame in enumerate(data["frames"]):
+        names = (frame.get("truth") or {}).get("names")
+        if isinstance(names, list):
+            yield from differences([Copy(("frames", at, "truth", "names"), names, published_names(truth, frame))])
+
+
+def published_names(truth: Any, frame: Mapping[str, Any]) -> list[str | None]:
+    """Return the names of a frame's objects in the published files; see draft.Image."""
+    name, words = truth.name, {meaning: word for word, meaning in truth.meanings.items()}
+    looks = [tuple(item.get(kind) for kind in TYPES) for item in frame.get("objects", ())]
+    if name in TYPES:
+        numbers = [OBJECT_NUMBER.get((truth.as_clevr.get(shape), *look)) for shape, *look in looks]
+        spoken = (words.get(look[TYPES.index(name)]) for look in looks)
+        return [f"{word} #{number}" for word, number in zip(spoken, numbers, strict=True)]
+    if name == "composite":
+        return [" ".join(str(words.get(look[TYPES.index(kind)])) for kind in truth.types) for look in looks]
+    if name in ("object", "bootstrap"):
+        return [words.get(look) for look in looks]
+    if name == "relation":
+        return [f"{look[1]} {look[0]}" for look in looks]
+    # The hand points at the object that the word of a context, or the answer, is about.
+    said, target = frame.get("utterance") or truth.answer, (frame.get("pointer") or {}).get("target")
+    own = [item.get("name") or f"object-{k}" for k, item in enumerate(frame.get("objects", ()))]
+    return [said if target is not None and target == shown else None for shown in own]
 
 
 def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[tuple[Path, str]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from diorama.scene_specs.benchmarks.mewl.copies import contradictions
+from diorama.scene_specs.benchmarks.mewl.copies import contradictions, in_spec
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, Object
 from diorama.scene_specs.benchmarks.mewl.lexicons import (
     ELSE,
@@ -46,7 +46,9 @@ def verify_spec(data: EpisodeData) -> str:
     # An imported episode holds what the published `info.json` says of its scenes.
     for path, problem in contradictions(truth.info, data) if truth.info else ():
         return f"info: {path_text(path)}: {problem}"
-    return _find_contradiction(learner_view(data, truth), truth)
+    reason = _find_contradiction(learner_view(data, truth), truth)
+    named = in_spec(truth, data) if truth.info is None and not reason else ()
+    return reason or next((f"{path_text(path)}: {problem}" for path, problem in named), "")
 
 
 def verify_record(episode: EpisodeRecord) -> str:

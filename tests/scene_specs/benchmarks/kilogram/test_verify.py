@@ -202,7 +202,16 @@ def test_each_change_is_found(name: str) -> None:
 
 
 def test_of_other_drawings_the_rules_alone_are_known() -> None:
-    spec = json.loads(text("whole+black"))
+    own = json.loads(text("whole+black"))
+    own["task"]["drawings"] = "others"
+    assert judged(own) == ""
+    _another_figure(own)
+    # That it says so does not turn the comparison off, nor does an unknown id.
+    assert "not those of the drawing" in judged(own)
+    own["task"]["drawings"] = ""
+    _frame(own)["truth"]["tangram"] = _frame(own)["truth"]["image"] = "page9-999"
+    assert "no usable drawing of page9-999" in judged(own)
+    spec = json.loads(text("whole+black").replace("own-", "page1-"))
     spec["task"]["drawings"] = "others"
     _another_figure(spec)
     assert judged(spec) == ""
