@@ -308,30 +308,34 @@ def _share_of_probes(item: Object, picture: NDArray[np.uint8], turned: bool) -> 
     return float(_pixels_at(item, points, picture).mean())
 
 
-def _pixels_at(item: Object, points: NDArray[np.float64], picture: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _pixels_at(figure: Object, points: NDArray[np.float64], picture: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return which points, (N, 2) rows and columns in units of an object's size class, have its color."""
     height, width = picture.shape[:2]
     unit = min(height, width) / CANVAS
     # Images that are not square have margins.
     corner = (np.array((height, width)) - min(height, width)) / 2
-    place = corner + ((item.row, item.column) + points * item.radius) * unit
+    place = corner + ((figure.row, figure.column) + points * figure.radius) * unit
     rows, columns = np.clip(place.astype(np.intp), 0, (height - 1, width - 1)).T
-    same: NDArray[np.bool_] = (picture[rows, columns] == COLORS[item.color]).all(axis=1)
+    same: NDArray[np.bool_] = (picture[rows, columns] == COLORS[figure.color]).all(axis=1)
     return same
 
 
 def _in_picture(objects: tuple[Object, ...], picture: NDArray[np.uint8]) -> Iterator[Copy]:
     """Yield whether each object is there in its color, and how many pixels are colored."""
     unit = min(picture.shape[:2]) / CANVAS
-    for index, item in enumerate(objects):
-        points = _INSIDE[item.shape]
+    for index, figure in enumerate(objects):
+        points = _INSIDE[figure.shape]
         # Of small images, only points that are a pixel inside.
-        points = points[: 0 if item.radius * unit < _SMALLEST[0] else 1 if item.radius * unit < _SMALLEST[1] else None]
-        same = _pixels_at(item, points[:, ::-1] if item.turned else points, picture)
-        yield Copy(f"objects[{index}], a {item.color} {item.shape}: points of its color", int(same.sum()), len(points))
-    area = sum(item.area for item in objects) * unit * unit
+        points = points[
+            : 0 if figure.radius * unit < _SMALLEST[0] else 1 if figure.radius * unit < _SMALLEST[1] else None
+        ]
+        same = _pixels_at(figure, points[:, ::-1] if figure.turned else points, picture)
+        yield Copy(
+            f"objects[{index}], a {figure.color} {figure.shape}: points of its color", int(same.sum()), len(points)
+        )
+    area = sum(figure.area for figure in objects) * unit * unit
     # Pixels at edges are in or out.
-    edges = sum(8 * item.radius for item in objects) * unit
+    edges = sum(8 * figure.radius for figure in objects) * unit
     yield Copy("number of colored pixels", int(picture.any(axis=2).sum()), round(area), edges)
 
 

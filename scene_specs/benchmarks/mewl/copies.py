@@ -156,7 +156,7 @@ def in_spec(truth: Any, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 def published_names(truth: Any, frame: Mapping[str, Any]) -> list[str | None]:
     """Return the names of a frame's objects in the published files; see draft.Image."""
     name, words = truth.name, {meaning: word for word, meaning in truth.meanings.items()}
-    looks = [tuple(item.get(kind) for kind in TYPES) for item in frame.get("objects", ())]
+    looks = [tuple(shown.get(kind) for kind in TYPES) for shown in frame.get("objects", ())]
     if name in TYPES:
         numbers = [OBJECT_NUMBER.get((truth.as_clevr.get(shape), *look)) for shape, *look in looks]
         spoken = (words.get(look[TYPES.index(name)]) for look in looks)
@@ -169,8 +169,8 @@ def published_names(truth: Any, frame: Mapping[str, Any]) -> list[str | None]:
         return [f"{look[1]} {look[0]}" for look in looks]
     # The hand points at the object that the word of a context, or the answer, is about.
     said, target = frame.get("utterance") or truth.answer, (frame.get("pointer") or {}).get("target")
-    own = [item.get("name") or f"object-{k}" for k, item in enumerate(frame.get("objects", ()))]
-    return [said if target is not None and target == shown else None for shown in own]
+    own = [shown.get("name") or f"object-{k}" for k, shown in enumerate(frame.get("objects", ()))]
+    return [said if target is not None and target == called else None for called in own]
 
 
 def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[tuple[Path, str]]:

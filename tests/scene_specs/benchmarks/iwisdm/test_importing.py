@@ -261,7 +261,8 @@ def test_images_of_frames_that_lack_are_named(tmp_path: Path) -> None:
 def draw_frame(folder: Path, number: int) -> None:
     """Draw a frame of INFO as published: objects in their quadrants, and the cross."""
     pixels = np.zeros((224, 224, 3), dtype=np.uint8)
-    for entry in INFO["objects"]:
+    entries: Any = INFO["objects"]
+    for entry in entries:
         if entry["obj"]["epochs"] == number:
             column, row = entry["obj"]["space"]
             pixels[row * 112 + 20 : row * 112 + 90, column * 112 + 20 : column * 112 + 90] = 90
