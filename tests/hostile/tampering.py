@@ -73,7 +73,7 @@ FREE: Mapping[str, Sequence[str]] = {
     "kilogram": (r"specs .*(seed|version|antialias|task\.number)",),
     "malevic": (r"specs .*(seed|version)",),
     "mewl": (
-        r"specs \w+ (seed|version|.*objects\[\]\.name)",
+        r"specs \w+ (seed|version|.*objects\[\]\.name|task\.options\[\])",
         rf"specs (relation|composite) {_LOOKS}(size|material)",
         rf"specs (number|pragmatic|bootstrap) {_LOOKS}\w+",
         r"specs (relation|bootstrap) frames\[\]\.constraints\[\]\..*",
