@@ -259,3 +259,10 @@ def test_a_rendered_game_is_judged_by_what_is_visible(world: str) -> None:
     else:
         other.images[0].annotation.objects[0].__dict__["color_linear"] = (0.5, 0.25, 0.125)
         assert "(0.5, 0.25, 0.125)" in verify_record(other)
+
+
+def test_a_background_is_white() -> None:
+    spec = json.loads(text("part+black"))
+    for background, problem in (([255, 255, 255], ""), ([200, 200, 200], "its background is (200, 200, 200)")):
+        _frame(spec)["background"] = background
+        assert problem in judged(spec) and bool(judged(spec)) == bool(problem)
