@@ -121,7 +121,7 @@ def import_published(
         with located(file=str(file)):
             reasons: list[str] = []
             match parse_json(read_text(file)):
-                case {"operator": _} as data:
+                case {"operator": _} as data if file.name not in _TRIALS:
                     task = validated(_Task, data)
                     spec = _of_task(task, file)
                     reasons += in_task(task)
@@ -209,8 +209,8 @@ def _task_file(trial: Path, exported: bool) -> Path | None:
     number = trial.name.removeprefix("trial")
     tasks = trial.parents[1] / "tasks"
     if trial.parent.name == "trials" and number.isdecimal() and not exported:
-        trials = _numbers(trial.parent.glob("trial*"), "trial")
-        numbers = _numbers(tasks.glob("*.json"), "")
+        trials = _numbers(sorted(trial.parent.glob("trial*")), "trial")
+        numbers = _numbers(sorted(tasks.glob("*.json")), "")
         if not numbers or len(trials) % len(numbers) or {*trials, *numbers} != {*range(len(trials))}:
             return None
         number = str(int(number) // (len(trials) // len(numbers)))
@@ -324,6 +324,8 @@ def _parse(published: _Operator, last: int, stimuli: Stimuli = DEFAULT) -> Expre
     """A published operator or constant. last: the frame of the answer. Raises SpecError."""
     name, children = published.name, published.child
     if kind := _ATTRIBUTES.get(name):
+        if children:
+            raise spec_error(f"{name}: found operators below it; expected none below a constant")
         return Expression("CONST", property=kind, value=_parse_constant(kind, published.value, stimuli))
     if name == "Select":
         when = re.fullmatch(r"last(\d{1,3})", str(published.when))
