@@ -334,9 +334,10 @@ def _in_picture(objects: tuple[Object, ...], picture: NDArray[np.uint8]) -> Iter
             f"objects[{index}], a {figure.color} {figure.shape}: points of its color", int(same.sum()), len(points)
         )
     area = sum(figure.area for figure in objects) * unit * unit
+    colored = int(np.count_nonzero(picture[..., 0] | picture[..., 1] | picture[..., 2]))
     # Pixels at edges are in or out.
     edges = sum(8 * figure.radius for figure in objects) * unit
-    yield Copy("number of colored pixels", int(picture.any(axis=2).sum()), round(area), edges)
+    yield Copy("number of colored pixels", colored, round(area), edges)
 
 
 def _recompute_query(which: Set, objects: tuple[Object, ...], k: float, sentence: str) -> tuple[int, str, bool] | None:

@@ -306,6 +306,6 @@ def test_recovered_cameras_that_make_an_utterance_false_are_said(
 
     monkeypatch.setattr("diorama.scene_specs.benchmarks.mewl.importing.verify_spec", found)
     assert len([*import_mewl(folder / "out/val/relation")]) == 1
-    with pytest.raises(SpecError, match="seen by the recovered cameras: no lexicon fits .*pass --camera nominal"):
+    with pytest.raises(SpecError, match=r"seen by the recovered cameras: no lexicon fits .*pass --camera nominal"):
         list(import_mewl(folder / "out/val/relation", "recover", True))
     assert len([*import_mewl(folder / "out/val/relation", "nominal", True)]) == 1
