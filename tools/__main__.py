@@ -29,10 +29,10 @@ _MAIN = re.compile(r"^def main\(", re.MULTILINE)
 _IN_TESTS = {
     "command-fuzz": "hostile/command_fuzz.py",
     "compatibility": "compatibility/making.py",
-    "contradictions": "hostile/contradictions.py",
     "mangle": "hostile/mangling.py",
     "render-statistics": "statistical/power.py",
     "store-kill": "render/store/lance/killing.py",
+    "tampering": "hostile/tampering.py",
 }
 
 

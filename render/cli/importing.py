@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 @opt.flag(
     "--strict",
     "Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such as "
-    "labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
+    "labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm), and files that "
+    "differ from SHA256SUMS, which exports have.",
 )
 @opt.group("Published files", click.option(
     "--relations", type=click.Choice(["image", "file"]),
@@ -85,6 +86,7 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
       render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
     """
     from diorama.scene_specs.tasks.benchmark import benchmark
+    from diorama.scene_specs.tasks.copies import changed_files
 
     reader = benchmark(origin).function("importing:import_published")
     given = {name: value for name, value in others.items() if value is not None}
@@ -97,7 +99,11 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     left_out: list[Diagnostic] = []
 
     def usable(file: Path) -> Iterator[EpisodeSpec]:
-        before = len(seen)
+        before, changed = len(seen), [*changed_files(file)]
+        if changed and strict:
+            raise SpecError(changed)
+        for diagnostic in changed:
+            log.warning("%s", diagnostic)
         try:
             yield from reader(file, camera, strict, **given)
         except SpecError as error:

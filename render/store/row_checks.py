@@ -61,6 +61,9 @@ def _column_problems(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[
     names = sorted(wanted.keys() - set(RECORD_COLUMNS) | {"spec", "relations"})
     # As JSON, because NaN equals itself there.
     wrong = [name for name in names if _json(row.get(name)) != _json(wanted[name])]
+    # Of the images, their digest leaves out only this.
+    if [image["path"] for image in row["images"]] != [image["path"] for image in wanted["images"]]:
+        wrong.append("images.path")
     if wrong:
         yield f"column {', '.join(wrong)}: differs from the episode"
 

@@ -155,7 +155,7 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
 def _without_lists(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """An export without the record of what it wrote; that of shards, which version 0.1.0 had, without other files."""
     shards = {key: value for key, value in json.loads(files.get(RECORD, b"{}")).items() if key != "lists"}
-    others = {file: data for file, data in files.items() if file != RECORD}
+    others = {file: data for file, data in files.items() if file != RECORD and not file.endswith("SHA256SUMS")}
     return {**others, RECORD: (json.dumps(shards, indent=1) + "\n").encode()} if shards else others
 
 

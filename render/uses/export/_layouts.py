@@ -20,6 +20,7 @@ from diorama.render.uses.io.atomic_output import FileConflictError, below, has_c
 from diorama.scene_specs.errors import StoreError
 from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.copies import SUMS, digest_of, sums_text
 from diorama.scene_specs.tasks.exporting.layouts import EpisodeFolders, Identity, ImageLists
 
 # Episodes that a process writes at once.
@@ -110,15 +111,19 @@ class FolderExport(Export):
         if self.layout.clear:
             for file, content in files.items():
                 has_content(below(self.out, name / file), content, overwrite)
-        beside = self.layout.files_beside
-        for file, content in (beside(record) if beside else {}).items():
+        beside = self.layout.files_beside(record) if self.layout.files_beside else {}
+        for file, content in beside.items():
             put_file(self.out, file, content, overwrite)
+        if not self.layout.clear:
+            listed = {**files, **{os.path.relpath(file, name): content for file, content in beside.items()}}
+            sums = sums_text({file: digest_of(content) for file, content in listed.items()})
+            files = {**files, SUMS: sums.encode()}
         put_folder(self.out, name, files, self.layout.clear)
         return True
 
 
 class ImageExport(Export):
-    """One export of a format with image files and lists. Memory: a chunk of episodes.
+    """One export of a format with image files and lists. Memory: a chunk of episodes, and digests of images.
 
     Attributes:
         is_new: whether `out` did not exist.
@@ -131,6 +136,7 @@ class ImageExport(Export):
         self.lists = lists(self)
         self._new: set[str] = set()
         self._ids: set[str] = set()
+        self._digests: dict[str, str] = {}
 
     def run(self) -> None:
         """Write images and lists."""
@@ -148,6 +154,8 @@ class ImageExport(Export):
         self.written.check(*self.lists.names())
         if not self.lists.shares_images:
             self._new.clear()
+        if self.lists.has_sums:
+            self._digests |= {path: digest_of(png) for path, png in images}
         self._new |= {path for path, png in images if put_file(self.out, path, png, self.options.overwrite)}
         return any(path in self._new for path, _ in images)
 
@@ -157,7 +165,18 @@ class ImageExport(Export):
             for name, stream in self.lists.streams.items():
                 with self.written.replacing(name) as path:
                     stream.save(path)
+            if self.lists.has_sums:
+                self._save_sums()
             if self.lists.pattern:
                 self.report.differing += self.written.remove_stale(self.lists.pattern, [*self.lists.names()])
         except OSError as error:
             raise StoreError(f"writing the lists below {self.out} failed: {error}") from error
+
+    def _save_sums(self) -> None:
+        """Write a SHA256SUMS into each folder. Raises OSError."""
+        by_folder: dict[str, dict[str, str]] = {}
+        for path, digest in {**self.written.digests(), **self._digests}.items():
+            folder, _, name = path.partition("/")
+            if name and name != SUMS:
+                by_folder.setdefault(folder, {})[name] = digest
+        self.written.put({f"{folder}/{SUMS}": sums_text(digests) for folder, digests in by_folder.items()}, shared=True)

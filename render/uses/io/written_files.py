@@ -166,6 +166,10 @@ class WrittenFiles:
         """The hash of a file that was written."""
         return self._lists[name].sha256[0]
 
+    def digests(self) -> dict[str, str]:
+        """Return the hash of each list by its name."""
+        return {name: written.sha256[0] for name, written in self._lists.items()}
+
     def save(self) -> None:
         """Write the record. Raises OSError."""
         lists, shards = dict(sorted(self._lists.items())), dict(sorted(self.shards.items()))

@@ -1,8 +1,9 @@
 """Games as folders, in the published layout: `<context>_<id>/` with four images and `trials_for_<folder>.csv`.
 
 Columns: gameid, trialNum, repNum, targetImg, context_id, msg, uttLength, iterationName, time, clickedObj, correct.
-Before a game is played, msg, clickedObj and correct are empty. Diorama adds one file, `game.json`: the scene graphs of
-the images, their SHA-256, and the ids of the episode and images that they come from.
+Before a game is played, msg, clickedObj and correct are empty. Diorama adds two files: `game.json` has the scene graphs
+of the images, their SHA-256, and the ids of the episode and images that they come from; `SHA256SUMS` has the SHA-256 of
+all files, of the table as it was before the game was played.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_foreign, read_text
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.tasks.copies import SUMS, changed_files, digest_of, read_sums, sums_text
 from diorama.scene_specs.tasks.csv_table import csv_table
 
 COLUMNS: tuple[str, ...] = (
@@ -82,9 +85,18 @@ def read_game(folder: Path) -> Game:
     targets = tuple(images.index(row["targetImg"]) for row in rows)
     try:
         played = trials if trials[0].message else ()
-        return Game(name, tuple(images), targets, graphs, played, folder, rows[0]["iterationName"])
+        game = Game(name, tuple(images), targets, graphs, played, folder, rows[0]["iterationName"])
     except SpecError as error:
         raise spec_error(error.diagnostics[0].problem, file=str(table)) from None
+    if changed := [each for each in changed_files(folder) if not (each.file == str(table) and _is_filled(game, table))]:
+        raise SpecError(changed)
+    return game
+
+
+def _is_filled(game: Game, table: Path) -> bool:
+    """Return whether a table is that of the game, with the cells filled that are empty before it is played."""
+    blank = table_text(replace(game, iteration=""))
+    return read_sums(table.with_name(SUMS)).get(table.name) == digest_of(blank.encode())
 
 
 def _list_images(folder: Path) -> list[str]:
@@ -114,6 +126,8 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
         problem = f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{len(rows)} trials; expected {TRIALS}"
     elif any(None in row or None in row.values() for row in rows):
         problem = "some rows have more or fewer cells than the first"
+    elif len({row["gameid"] for row in rows}) > 1:
+        problem = f"found the gameids {', '.join(sorted({row['gameid'][:40] for row in rows}))}; expected one"
     else:
         cells = {"msg": "messages", "correct": "cells of correct"}
         if partly := [cells[key] for key in cells if len({bool(row[key].strip()) for row in rows}) > 1]:
@@ -235,6 +249,7 @@ def write_game(
     content = {**files, **{name: text.encode() for name, text in texts.items()}}
     if truth is not None:
         content[TRUTH] = indented_json(truth)
+    content[SUMS] = sums_text({name: digest_of(data) for name, data in content.items()}).encode()
     partial = out / f".{game.name}.partial"
     try:
         partial.mkdir(parents=True, exist_ok=True)

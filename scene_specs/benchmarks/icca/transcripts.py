@@ -20,8 +20,11 @@ from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, label_of
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
 from diorama.scene_specs.language.validation import of_form
+from diorama.scene_specs.tasks.copies import digest_of_lines
 
 FORMAT_VERSION = 1
+# In the header: of all lines of the game, without itself.
+_DIGEST = "sha256"
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")
 _ROW: tuple[str, ...] = (
     "trial", "repetition", "target", "speaker_label", "message", "names_a_label", "order", "shown", "listener_label",
@@ -77,7 +80,8 @@ def lines_of(
     """
     labels = setup.presentation.names
     own = {"game": game.name, "images": list(game.images), "speaker_order": list(game.speaker_order)}
-    yield json.dumps({"icca_transcript": FORMAT_VERSION, **own, **header_of(setup, players)}, ensure_ascii=False)
+    header = {"icca_transcript": FORMAT_VERSION, **own, **header_of(setup, players)}
+    rows = []
     for trial in trials:
         derived = {"repetition": trial.trial // PER_REPETITION, "names_a_label": trial.names_a_label(labels)}
         row = {key: derived[key] if key in derived else getattr(trial, key) for key in _ROW}
@@ -85,7 +89,9 @@ def lines_of(
             row["usage"] = dict(trial.usage)
         for role, prompt in zip(("speaker", "listener"), trial.prompts if prompts else (), strict=False):
             row[f"{role}_prompt"] = [part.data() for part in prompt]
-        yield json.dumps(row, ensure_ascii=False)
+        rows.append(row)
+    yield json.dumps({**header, _DIGEST: _digest_of(header, rows)}, ensure_ascii=False)
+    yield from (json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 def read_transcripts(path: Path) -> list[Transcript]:
@@ -144,6 +150,7 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
         raise spec_error(f"game {name!r}: found no text for {', '.join(unnamed)}", file=file, line=line)
     if len(body) != TRIALS:
         raise spec_error(f"game {name!r}: found {len(body)} trials; expected {TRIALS}", file=file, line=line)
+    about = {key: value for key, value in header.items() if key not in (*_Header.model_fields, _DIGEST)}
 
     def read(numbered: tuple[int, Mapping[str, Any]]) -> Iterator[Trial]:
         number, row = numbered
@@ -156,11 +163,21 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
     trials = tuple(read_each(enumerate(body), read))
     if problem := unequal_repetition([trial.target for trial in trials], images):
         raise spec_error(f"game {name!r}, {problem}", file=file, line=line)
-    about = {key: value for key, value in header.items() if key not in _Header.model_fields}
     transcript = Transcript(name, images, labels, about, trials)
     for number, problem in _other_orders(transcript):
         raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)
+    if _DIGEST in header and header[_DIGEST] != (found := _digest_of(header, body)):
+        expected = str(header[_DIGEST])[:16]
+        problem = f"game {name!r}: found lines with the SHA-256 {found[:16]}...; expected {expected}..."
+        hint = f"restore the file, or remove {_DIGEST} from the header to use the game as it is now"
+        raise spec_error(problem, hint, file=file, line=line)
     return transcript
+
+
+def _digest_of(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the digest of a game: of what its trials were, without prompts and usage, which may be removed."""
+    others = {key: value for key, value in header.items() if key != _DIGEST}
+    return digest_of_lines([others, *({key: row.get(key) for key in _ROW} for row in rows)])
 
 
 def _other_orders(transcript: Transcript) -> Iterator[tuple[int, str]]:

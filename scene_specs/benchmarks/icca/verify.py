@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from diorama.scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
@@ -11,9 +11,11 @@ from diorama.scene_specs.benchmarks.icca.image_sources import attributes_of, gra
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_of, is_true_of, others_of, telling_layouts
 from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
 from diorama.scene_specs.benchmarks.icca.truth import Expression, Shown, Truth
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_annotations
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.spec import EpisodeData, ObjectData
+from diorama.scene_specs.tasks.copies import Copy, lines_of
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.
@@ -23,8 +25,20 @@ _MAX_ATOMS = 41
 def verify_spec(data: EpisodeData) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     places = [[_coordinates(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
-    truth = Truth.of_spec(data)
-    return find_contradiction(truth, pictures_of_spec(data, truth), places)
+    truth, names = Truth.of_spec(data), tuple(frame.get("name") for frame in data["frames"])
+    reason = find_contradiction(truth, pictures_of_spec(data, truth), places)
+    copies = [Copy(("options",), truth.options or names, names), *_of_tangrams(data)]
+    return reason or next(lines_of(copies), "")
+
+
+def _of_tangrams(data: EpisodeData) -> Iterator[Copy]:
+    """Yield what the frames of tangrams say of their descriptions."""
+    for index, told in enumerate(Shown.of_frames(frame.get("truth") for frame in data["frames"])):
+        for item in own_annotations().get(told.tangram or "", ()):
+            if item.number == told.annotation:
+                where, parts = ("frames", index, "truth"), [[part.name, [*part.pieces]] for part in told.parts]
+                yield Copy((*where, "whole"), told.whole, item.whole)
+                yield Copy((*where, "parts"), parts, [[name, [*pieces]] for name, pieces in item.groups().items()])
 
 
 def verify_record(episode: EpisodeRecord) -> str:
@@ -104,6 +118,8 @@ def find_contradiction(truth: Truth, graphs: Sequence[SceneGraph], places: Seque
         if similarity is None:
             return "one of its images shows everything that another one shows"
         stored = truth.similarity.differences
+        if truth.similarity.values != similarity.values:
+            return f"images have {similarity.values} values; stored is {truth.similarity.values}"
         if (*stored.values(),) != similarity.differences:
             return f"images differ in {[*similarity.differences]} values; stored is {stored}"
         for k, (graph, said) in enumerate(zip(graphs, truth.descriptions, strict=True)):

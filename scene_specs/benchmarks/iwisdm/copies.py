@@ -13,7 +13,9 @@ from diorama.scene_specs.benchmarks.iwisdm.task_graph import Shown, TaskGraph
 from diorama.scene_specs.benchmarks.iwisdm.trial import answer_text, object_numbers, question
 from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.errors import DioramaError
-from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.files.strict_json import Path as JsonPath
+from diorama.scene_specs.tasks.copies import Copy, lines_of
+from diorama.scene_specs.tasks.importing.pictures import read_picture
 
 _EVENTS = re.compile(r"observe object [^,]*,|delay,")
 _ASKED = re.compile(r"\b(\w+) of object (\d+)\b")
@@ -34,6 +36,11 @@ def modern(text: str) -> str:
 
 def contradictions(truth: Truth, frames: Frames) -> Iterator[str]:
     """Yield what the objects and questions of a complete truth say otherwise than its frames and instruction."""
+    yield from lines_of(_in_truth(truth, frames))
+    yield from lines_of(_by_graphs(truth, modern(truth.instruction), _shown_by(truth, frames)))
+
+
+def _in_truth(truth: Truth, frames: Frames) -> Iterator[Copy]:
     objects, text = truth.objects, modern(truth.instruction)
     number = {at: k for k, at in enumerate((at for at, row in enumerate(frames) if row), 1)}
     asked: dict[int, set[str]] = {}
@@ -41,24 +48,28 @@ def contradictions(truth: Truth, frames: Frames) -> Iterator[str]:
         asked.setdefault(int(of), set()).add(name)
     # Descriptions in a question attend to more than it asks for.
     plain = " with " not in text and " at location" not in text
+    for name, table in (("categories", truth.categories), ("models", truth.models)):
+        yield Copy(f"{name}, each once", len(table), len({*table}))
+    yield Copy("categories of models", sorted({name.split("/")[0] for name in truth.models}), sorted(truth.categories))
     for at, item in enumerate(objects):
-        where = f"objects[{at}]"
+        where: JsonPath = ("objects", at)
         row = frames[item.frame] if item.frame < len(frames) else ()
         category, identity = truth.categories[item.category], truth.models[item.object]
         look = {"category": category, "identity": identity, "view_angle": item.view_angle}
         stated = {"location": item.location, **look}
-        if stated not in row:
-            yield f"{where}: frame {item.frame} shows no {preview_json(stated)}"
-        if item.number != number.get(item.frame):
-            yield f"{where}: number: found {item.number}, but frame {item.frame} has {number.get(item.frame)}"
+        yield Copy(where, stated, stated if stated in row else [*row])
+        yield Copy((*where, "number"), item.number, number.get(item.frame))
         attended = {str(name) for names in item.asked.values() for name in names}
         told = asked.get(item.number, set())
-        if attended and attended != told and plain and not item.is_distractor:
-            yield f"{where}: asked: found {sorted(attended)}, but the instruction asks for {sorted(told)}"
-    if len(objects) != sum(map(len, frames)):
-        yield f"objects: found {len(objects)}, but the frames show {sum(map(len, frames))}"
-    ignored = {(item.frame, item.location) for item in objects if item.is_distractor}
-    shown = [
+        if attended and plain and not item.is_distractor:
+            yield Copy((*where, "asked"), sorted(attended), sorted(told))
+    yield Copy("number of objects", len(objects), sum(map(len, frames)))
+
+
+def _shown_by(truth: Truth, frames: Frames) -> list[list[Shown]]:
+    """Return what the operators of a graph see in each frame."""
+    ignored = {(item.frame, item.location) for item in truth.objects if item.is_distractor}
+    return [
         [
             Shown(
                 Item(seen["location"], seen["category"], seen["identity"], seen["view_angle"]),
@@ -68,10 +79,9 @@ def contradictions(truth: Truth, frames: Frames) -> Iterator[str]:
         ]
         for at, row in enumerate(frames)
     ]
-    yield from _by_graphs(truth, text, shown)
 
 
-def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[str]:
+def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[Copy]:
     """Render the instruction and the answers from the graphs of the tasks, if the trial has them."""
     told: list[tuple[int, str]] = []
     due: dict[int, list[str]] = {}
@@ -82,43 +92,76 @@ def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[st
             value = answer_text(graph.evaluate(shown, constants)[graph.root])
             told.append((stored.answer_frame, question(graph, constants, object_numbers(shown))))
         except (DioramaError, KeyError, IndexError) as error:
-            yield f"questions[{at}]: can't be asked about these frames: {error}"
+            yield Copy(("questions", at), str(error), "a question about these frames")
             return
-        if value != stored.answer:
-            yield f"questions[{at}]: answer: found {stored.answer!r}, but its graph and the frames give {value!r}"
+        yield Copy(("questions", at, "answer"), stored.answer, value)
         due.setdefault(stored.answer_frame, []).append(value)
     if told:
-        asked = " ".join(words for _, words in sorted(told, key=lambda pair: pair[0]))
-        if asked != text:
-            yield f"instruction: found {text!r}, but the graphs ask {asked!r}"
+        yield Copy("instruction", text, " ".join(words for _, words in sorted(told, key=lambda pair: pair[0])))
         answers = ["; ".join(due.get(at, ())) or "null" for at in range(len(shown))]
-        if answers != list(truth.answers):
-            yield f"answers: found {list(truth.answers)}, but the graphs give {answers}"
+        yield Copy("answers", list(truth.answers), answers)
 
 
 def in_trial(info: Any, file: Path) -> Iterator[str]:
-    """Yield what the objects of a published trial contradict among themselves, and frames that its folder lacks."""
+    """Yield what a published trial contradicts: among its objects, and in the images of its folder."""
+    # In images beside trials with older names, rows and columns changed places.
+    images = _in_images(info, file.parent) if file.name == "task_info.json" else ()
+    return lines_of([*_in_objects(info), *images])
+
+
+def in_task(task: Any) -> Iterator[str]:
+    """Yield what a published task file contradicts: the frames of its operators are listed beside them."""
+    listed = sorted(operator.when for operator in _operators(task.operator) if operator.when is not None)
+    whens = sorted({*listed})
+    stated = sorted((task.whens or {}).values())
+    copies = [Copy(("whens",), stated, listed if len(stated) == len(listed) else whens)] if task.whens else []
+    # Import refuses others than last0, last1, ...
+    copies.append(Copy(("n_frames",), task.n_frames, 1 + max(int(when.removeprefix("last")) for when in whens)))
+    for operator in _operators(task.operator):
+        names = [child.name for child in operator.child if operator.name == "Select"]
+        copies.append(Copy("attributes of a Select, each once", names, [*dict.fromkeys(names)]))
+    yield from lines_of(copies)
+
+
+def _operators(operator: Any) -> Iterator[Any]:
+    yield operator
+    for child in operator.child:
+        yield from _operators(child)
+
+
+def _in_objects(info: Any) -> Iterator[Copy]:
     frames = sorted({entry.obj.epochs for entry in info.objects if hasattr(entry, "obj")})
     for at, entry in enumerate(info.objects):
-        obj = getattr(entry, "obj", entry)
-        if obj is not entry and entry.count != (expected := frames.index(obj.epochs) + 1):
-            yield f"objects[{at}]: count: found {entry.count}; expected {expected}, in order of epochs"
-        if (
-            obj is not entry
-            and entry.tasks is not None
-            and sorted(map(str, entry.tasks)) != sorted(entry.attended_attr)
-        ):
-            yield f"objects[{at}]: tasks: found {entry.tasks}, but attended_attr has {sorted(entry.attended_attr)}"
+        obj, where = getattr(entry, "obj", entry), ("objects", at)
+        if obj is not entry:
+            yield Copy((*where, "count"), entry.count, frames.index(obj.epochs) + 1)
+            attended = sorted(entry.attended_attr)
+            if entry.tasks is not None:
+                yield Copy((*where, "tasks"), sorted(map(str, entry.tasks)), attended)
+            if any(entry.attended_attr.values()):
+                yield Copy((*where, "obj", "is_distractor"), obj.is_distractor, False)
         # NumPy 2 writes `np.float64(0.5)`.
         place = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", str(obj.location))
-        if obj.location and [int(float(part) >= 0.5) for part in place] != list(obj.space):
-            yield f"objects[{at}]: location: found {obj.location!r}, which is not in space {list(obj.space)}"
-    pictures = {path.name for path in sorted(file.parent.glob("epoch*.png"))}
-    if (
-        missing := [f"epoch{at}.png" for at in range(info.epochs) if f"epoch{at}.png" not in pictures]
-        if pictures
-        else []
-    ):
-        yield f"epochs: found {info.epochs}, but the folder lacks {', '.join(missing[:5])}"
-    if len(pictures) > info.epochs - len(missing):
-        yield f"epochs: found {info.epochs}, but the folder has {len(pictures)} images of frames"
+        if obj.location:
+            yield Copy((*where, "space"), list(obj.space), [int(float(part) >= 0.5) for part in place])
+
+
+def _in_images(info: Any, folder: Path) -> Iterator[Copy]:
+    """Yield the names of the images, if there are any, and which quadrants of each are not black.
+
+    The cross in the middle covers less than a tenth of an image's side.
+    """
+    names = sorted(path.name for path in folder.glob("epoch*.png"))
+    if not names:
+        return
+    yield Copy("images of frames", names, sorted(f"epoch{at}.png" for at in range(info.epochs)))
+    places = {(obj.epochs, *obj.space) for obj in (getattr(entry, "obj", entry) for entry in info.objects)}
+    for at in range(info.epochs):
+        if f"epoch{at}.png" not in names:
+            continue
+        picture = read_picture(folder / f"epoch{at}.png").copy()
+        height, width = (side // 2 for side in picture.shape[:2])
+        picture[height - height // 5 : height + height // 5 + 1, width - width // 5 : width + width // 5 + 1] = 0
+        quadrants = {(x, y): picture[y * height :, x * width :][:height, :width] for x in (0, 1) for y in (0, 1)}
+        seen = sorted(list(place) for place, pixels in quadrants.items() if pixels.any())
+        yield Copy(f"epoch{at}.png, quadrants with an object", seen, sorted([x, y] for t, x, y in places if t == at))

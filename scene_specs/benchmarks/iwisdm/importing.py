@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm.constraints import answers_of
-from diorama.scene_specs.benchmarks.iwisdm.copies import in_trial
+from diorama.scene_specs.benchmarks.iwisdm.copies import in_task, in_trial
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from diorama.scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -90,6 +90,7 @@ class _Operator(BaseModel):
 class _Task(BaseModel):
     n_frames: int = Field(ge=1, le=_MOST_FRAMES)
     operator: _Operator
+    whens: dict[str, str] | None = None
 
 
 def import_published(
@@ -120,8 +121,10 @@ def import_published(
         with located(file=str(file)):
             reasons: list[str] = []
             match parse_json(read_text(file)):
-                case {"operator": _} as data:
-                    spec = _of_task(validated(_Task, data), file)
+                case {"operator": _} as data if file.name not in _TRIALS:
+                    task = validated(_Task, data)
+                    spec = _of_task(task, file)
+                    reasons += in_task(task)
                 case data:
                     info = validated(_Info, data)
                     exported = _read_known(file)
@@ -181,20 +184,43 @@ def _read_known(file: Path) -> _Known | None:
 
 
 def _read_questions(file: Path, exported: _Known | None, task: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the graph of the task file that Diorama exported for a trial of one task, with the trial's answer.
+    """Return the graph of the task file of a trial of one task, with the trial's answer; nothing if there is none.
 
-    Raises SpecError.
+    A published task file does not fix its constants, so one with constants is left out. Raises SpecError.
     """
     trial = file.absolute().parents[1]
-    beside = trial.parents[1] / "tasks" / f"{trial.name.removeprefix('trial')}.json"
+    beside = _task_file(trial, exported is not None)
     due = [(at, text) for at, text in enumerate(task["answers"]) if text != "null"]
-    if exported is None or not beside.is_file() or len(due) != 1:
+    if beside is None or len(due) != 1:
         return []
-    (frame, answer), stimuli = due[0], exported[0]
+    (frame, answer), stimuli = due[0], exported[0] if exported else DEFAULT
     with located(file=str(beside)):
         published = validated(_Task, parse_json(read_text(beside)))
-        operator = TaskGraph.of(_parse(published.operator, frame, stimuli)).data()
-    return [{"answer_frame": frame, "answer": answer, "operator": operator}]
+        graph = TaskGraph.of(_parse(published.operator, frame, stimuli))
+    return (
+        []
+        if graph.constants and exported is None
+        else [{"answer_frame": frame, "answer": answer, "operator": graph.data()}]
+    )
+
+
+def _task_file(trial: Path, exported: bool) -> Path | None:
+    """Return the task file of the folder of a trial: as published, n trials of each task follow one another."""
+    number = trial.name.removeprefix("trial")
+    tasks = trial.parents[1] / "tasks"
+    if trial.parent.name == "trials" and number.isdecimal() and not exported:
+        trials = _numbers(sorted(trial.parent.glob("trial*")), "trial")
+        numbers = _numbers(sorted(tasks.glob("*.json")), "")
+        if not numbers or len(trials) % len(numbers) or {*trials, *numbers} != {*range(len(trials))}:
+            return None
+        number = str(int(number) // (len(trials) // len(numbers)))
+    file = tasks / f"{number}.json"
+    return file if file.is_file() else None
+
+
+def _numbers(paths: Iterable[Path], prefix: str) -> list[int]:
+    stems = (path.stem.removeprefix(prefix) for path in paths)
+    return [int(stem) for stem in stems if stem.isdecimal()]
 
 
 def _of_trial(
@@ -298,6 +324,8 @@ def _parse(published: _Operator, last: int, stimuli: Stimuli = DEFAULT) -> Expre
     """A published operator or constant. last: the frame of the answer. Raises SpecError."""
     name, children = published.name, published.child
     if kind := _ATTRIBUTES.get(name):
+        if children:
+            raise spec_error(f"{name}: found operators below it; expected none below a constant")
         return Expression("CONST", property=kind, value=_parse_constant(kind, published.value, stimuli))
     if name == "Select":
         when = re.fullmatch(r"last(\d{1,3})", str(published.when))

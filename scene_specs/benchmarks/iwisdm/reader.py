@@ -17,7 +17,7 @@ Instructions of the paper and of older published code are understood, too: "equa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -45,11 +45,12 @@ class UnreadableError(Exception):
 class _Reading:
     """The position of the parser. objects: number -> (frame, description) of the objects observed so far.
 
-    branches: the answers of both branches of every Switch.
+    branches: the answers of both branches of every Switch. known: property -> the values that it can have.
     """
 
     text: str
     frames: Frames
+    known: Mapping[str, Collection[str]] = field(default_factory=dict)
     at: int = 0
     objects: dict[int, tuple[int, list[tuple[str, str]]]] = field(default_factory=dict)
     branches: list[tuple[str, str]] = field(default_factory=list)
@@ -113,11 +114,20 @@ class _Reading:
         if self.take("exists "):
             frame, details = self.object()
             return str(any(_fits_details(seen, details) for seen in self.frames[frame])).lower()
+        start, asked = self.at, _OF.match(self.text, self.at)
         left = self.value()
         sign = self.match(_EQUALS)
         if sign is None:
             return left
-        return str((left == self.value()) == (sign.group(1) is None)).lower()
+        other, end = _OF.match(self.text, self.at), self.at
+        right = self.value()
+        for of, at, word in ((asked, end, right), (other, start, left)):
+            values = self.known.get(_PROPERTIES.get(of[1], of[1])) if of else None
+            # A property of an object beside a word.
+            if values is not None and not (asked and other) and word not in values:
+                self.at = at
+                raise self.fail(f"found {word!r}; expected one of {', '.join(sorted(values))}")
+        return str((left == right) == (sign.group(1) is None)).lower()
 
     def value(self) -> str:
         of = self.match(_OF)
@@ -164,9 +174,16 @@ class Reading(NamedTuple):
     branches: tuple[tuple[str, str], ...]
 
 
-def read(text: str, frames: Frames) -> Reading:
-    """Answer an instruction from the objects of each frame. Raises UnreadableError."""
-    reading = _Reading(text, frames)
+def read(text: str, frames: Frames, known: Mapping[str, Collection[str]] | None = None) -> Reading:
+    """Answer an instruction from the objects of each frame.
+
+    Args:
+        known: property -> the values that it can have; words for other properties are not checked.
+
+    Raises:
+        UnreadableError: the instruction can't be read, contradicts the frames, or has a value that is not known.
+    """
+    reading = _Reading(text, frames, known or {})
     due: dict[int, list[str]] = {}
     frame = -1
     while reading.at < len(text):

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from diorama.scene_specs.benchmarks.iwisdm import Answer
 from diorama.scene_specs.benchmarks.iwisdm.copies import contradictions
 from diorama.scene_specs.benchmarks.iwisdm.reader import Frames, Seen, UnreadableError, read
-from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, LOCATIONS, VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Placed, Truth
 from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
@@ -42,16 +42,19 @@ class _Frames(BaseModel):
 
 def answer(options: Answer) -> Result:
     """The answers of an instruction about frames. Raises SpecError."""
-    file = str(options.frames)
+    file, named = str(options.frames), {*DEFAULT.categories}
     with located(file=file):
         match parse_json(read_text(options.frames), file):
             case dict(data):
                 spec: Any = validated(EpisodeSpec, data, file).model_dump(mode="json")
                 frames = frames_of(spec)
+                named.update((spec["task"] or {}).get("categories", ()))
             case data:
                 frames = validated(_Frames, {"frames": data}, file).frames
+    named.update(item["category"] for row in frames for item in row if "category" in item)
+    known = {"location": LOCATIONS, "category": named, "view_angle": VIEW_ANGLES}
     try:
-        answers = read(options.instruction, frames).answers
+        answers = read(options.instruction, frames, known).answers
     except UnreadableError as error:
         raise spec_error(f"INSTRUCTION: {error}") from None
     return Result({"answers": list(answers)}, "".join(f"{answer}\n" for answer in answers if answer != "null"))

@@ -241,7 +241,9 @@ def _draw_game(
     subset: int | None,
 ) -> Game | None:
     episode = f"kilogram/{options.split}/{target.key}{'' if subset is None else f'_{subset}'}/{number}"
-    rng = generator(options.seed, episode, "context")
+    # Games of a target that differ in how many parts they show have other distractors and positions.
+    drawn = "" if level is None or subset is not None else f"-{level}"
+    rng = generator(options.seed, episode, f"context{drawn}")
     chosen = [target]
     same = str.__eq__ if options.distinct == "raw" else same_text
     others = [name for name in tangrams if name != target.tangram]
@@ -260,5 +262,5 @@ def _draw_game(
         masks = [sum(1 << k for k in sample(draw, range(len(example.parts)), level)) for example in examples]
         masks[0] = masks[0] if subset is None else subset
         examples = [with_subset(example, mask, options.seed) for example, mask in zip(examples, masks, strict=True)]
-    order = shuffled(generator(options.seed, episode, "order"), range(len(chosen)))
+    order = shuffled(generator(options.seed, episode, f"order{drawn}"), range(len(chosen)))
     return Game(number, tuple(examples), tuple(order))

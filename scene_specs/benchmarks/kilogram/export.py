@@ -114,7 +114,7 @@ class Lists(ImageLists):
         counts: sentences so far, by condition and training tangram.
     """
 
-    shares_images = True
+    shares_images = has_sums = True
 
     def __init__(self, export: Folder) -> None:
         super().__init__(export)

@@ -30,6 +30,7 @@ from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.validation import of_form
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.copies import Copy, lines_of
 from diorama.scene_specs.tasks.importing.pictures import read_picture
 from diorama.scene_specs.tasks.importing.scenes import SourceFile, parse_json
 
@@ -140,6 +141,8 @@ class _Reader:
                 self.source.diagnostic((what, start), f"two {what} of the game are equal, so it has two answers")
                 continue
             self._compare_rows(start, examples)
+            for problem in lines_of(self._in_game(examples)):
+                self._report_disagreement(f"row {start}: {problem}")
             yield self._read_game(index, numbers[target], examples, [image for _, image, _ in block])
             numbers[target] += 1
 
@@ -167,6 +170,16 @@ class _Reader:
         images, texts = ({(row.tangram, row.colors(AUG)) for row in examples}, {row.hashed(AUG) for row in examples})
         return "images" if len(images) < len(examples) else "texts" if len(texts) < len(examples) else ""
 
+    def _in_game(self, examples: Sequence[Example]) -> Iterator[Copy]:
+        """Yield how many tangrams, wholes and numbers of parts a game has; of subsets, only texts and images differ."""
+        if self._condition == AUG:
+            return
+        size = len(examples)
+        yield Copy("different tangrams", len({example.tangram for example in examples}), size)
+        if not self._options.unconstrained:
+            yield Copy("different wholes", len({example.annotation.whole for example in examples}), size)
+            yield Copy("numbers of parts", len({len(example.parts) for example in examples}), 1)
+
     def _compare_rows(self, start: int, examples: Sequence[Example]) -> None:
         """Report each row of a game that does not follow from `part+color.json`."""
         images = [
@@ -175,8 +188,8 @@ class _Reader:
         ]
         for row, (example, image) in enumerate(zip(examples, images, strict=True), start):
             text = example.text(self._condition) if self._caption else example.hashed(self._condition)
-            if self._rows[row] != (derived := (images[0], image, text)):
-                self._report_disagreement(f"row {row}: published {self._rows[row]}, found {derived}")
+            for problem in lines_of([Copy(f"row {row}", self._rows[row], (images[0], image, text))]):
+                self._report_disagreement(problem)
 
     def _report_disagreement(self, problem: str) -> None:
         if self.source.strict:

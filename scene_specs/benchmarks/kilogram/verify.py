@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -34,6 +34,8 @@ _ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)
 _OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"
 # Published pieces overlap by up to 4.8 % of the area of their figure.
 _MOST_OVERLAP = 0.06
+# Names of the tangrams that Diorama makes itself.
+_OWN = "own-"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class _Frame:
         colors: piece-1 to piece-7 -> name of the visible color, or a description of what is visible instead.
         corners: the same -> corners on the canvas.
         drawn: digest of the pieces of an imported figure, if it is known.
+        background: of a flat image, if the frame or its pixels have one.
     """
 
     name: str
@@ -52,6 +55,7 @@ class _Frame:
     colors: Mapping[str, str]
     corners: Mapping[str, Corners]
     drawn: str | None = None
+    background: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,12 +103,17 @@ def _problems_of(episode: _Episode, given: Dataset | None) -> Iterator[str]:
     """Yield contradictions. given: drawings of figures other than Diorama's, if they are at hand."""
     truth = episode.truth
     with_parts, colored = CONDITIONS.get(truth.name, (True, True))
+    mixed = any(frame.truth.tangram in own_annotations() for frame in episode.frames)
     for frame in episode.frames:
         for problem in _frame_problems(frame, with_parts, colored, truth.name == AUG):
             yield f"frame {frame.name}: {problem}"
-        own = not truth.drawings and frame.truth.tangram in own_annotations()
-        for problem in _drawing_problems(frame, own_dataset() if own else given, episode.canvas):
+        named = frame.truth.tangram
+        own = named.startswith(_OWN) or (not truth.drawings and mixed and frame.drawn is None)
+        known = replace(own_dataset(), annotations={}) if own and truth.drawings else own_dataset() if own else given
+        for problem in _drawing_problems(frame, known, episode.canvas):
             yield f"frame {frame.name}: {problem}"
+        if episode.canvas and frame.background not in (None, (255, 255, 255)):
+            yield f"frame {frame.name}: its background is {frame.background}; expected white"
     if truth.answer:
         yield from _game_problems(truth, {frame.name: frame for frame in episode.frames}, len(episode.frames))
     elif {(truth.target, truth.part_count)} != {
@@ -288,7 +297,9 @@ def _frame_of(frame: FrameData, truth: Figure, flat: bool) -> _Frame:
             turn = math.radians(item.get("rotation_deg") or 0)
             corners[item["name"]] = _corners_of(shape["polygon"], place, turn, item.get("size") or 1)
     drawn = drawn_digest(objects, truth.parts) if truth.drawn is not None and objects else None
-    return _Frame(frame["name"], frame.get("utterance"), truth, colors, corners, drawn)
+    background = frame.get("background")
+    ground = None if background is None else (*background,)
+    return _Frame(frame["name"], frame.get("utterance"), truth, colors, corners, drawn, ground)
 
 
 def _corners_of(polygon: Sequence[XY], place: Sequence[float], turn: float = 0.0, size: float = 1.0) -> Corners:
@@ -325,6 +336,7 @@ def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: 
     """
     truth, scene, flat = Truth.of_record(episode), episode.scene, scene_stage(episode.scene).pixels == "center"
     images = {image.frame: image for image in episode.images}
+    requested = {frame.get("name"): frame.get("objects") or () for frame in episode.job.spec.get("frames", ())}
     frames = []
     figures = Figure.of_frames((frame.truth for frame in scene.frames), episode.episode_id)
     for frame, figure in zip(scene.frames, figures, strict=True):
@@ -338,7 +350,14 @@ def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: 
             for item in frame.objects
             if flat and item.outline is not None and item.outline.polygon is not None
         }
-        frames.append(_Frame(frame.name, frame.utterance, figure, colors, corners))
+        drawn, ground = None, None
+        if flat:
+            around = image.color()[~np.any([item.rle.mask() for item in image.annotation.objects], axis=0)]
+            ground = next((tuple(map(int, color)) for color in around if color.min() != 255), None)
+        if figure.drawn is not None and flat:
+            # As requested: compiling rounds.
+            drawn = drawn_digest(requested[frame.name], figure.parts)
+        frames.append(_Frame(frame.name, frame.utterance, figure, colors, corners, drawn, ground))
     # The camera of a flat stage looks at the middle of its canvas.
     canvas = [2 * at for at in scene.frames[0].views[0].camera.look_at[:2]] if flat else None
     shown = _Episode(episode.episode_id, scene.split, canvas, truth, frames)

@@ -52,6 +52,8 @@ class Lists(ImageLists):
         vocabularies: by set.
     """
 
+    has_sums = True
+
     def __init__(self, export: Folder) -> None:
         super().__init__(export)
         self.asked: dict[tuple[str, str], tuple[str, array[int]]] = {}

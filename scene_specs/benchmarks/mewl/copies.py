@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -9,8 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field, StrictInt
 
-from diorama.scene_specs.benchmarks.mewl.draft import TYPES
-from diorama.scene_specs.language.diagnostics import preview_json, value_at
+from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, TYPES
+from diorama.scene_specs.language.diagnostics import value_at
+from diorama.scene_specs.tasks.copies import Copy, differences
 
 HAND = ["arrow", "yellow", "rubber", "small"]
 # Along a direction, Blender units: as in CLEVR, and the rounding of files.
@@ -62,18 +64,16 @@ class Info(BaseModel):
 
 def contradictions(info: Info, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield path in `info.json` and problem of each fact that the scenes of an imported spec, JSON data, contradict."""
-    for path, stated, in_scenes in _scene_copies(info, data["task"], data["frames"]):
-        if stated != in_scenes:
-            yield path, f"found {preview_json(stated)}; the scenes have {preview_json(in_scenes)}"
+    return differences(_scene_copies(info, data["task"], data["frames"]))
 
 
-def _scene_copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Iterator[tuple[Path, Any, Any]]:
-    """Yield path, value in `info.json`, and value in the scenes."""
-    yield ("word-concept",), info.words, task.get("lexicon")
-    yield ("question", "choices"), info.question.choices, task.get("options")
-    yield ("question", "answer"), info.question.answer, task.get("answer")
+def _scene_copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Iterator[Copy]:
+    """Yield what `info.json` states of the scenes."""
+    yield Copy(("word-concept",), info.words, task.get("lexicon"))
+    yield Copy(("question", "choices"), info.question.choices, task.get("options"))
+    yield Copy(("question", "answer"), info.question.answer, task.get("answer"))
     panels = [*info.context_panels, info.question]
-    yield ("context_panels",), len(panels) - 1, len(frames) - 1
+    yield Copy(("context_panels",), len(panels) - 1, len(frames) - 1)
     named: dict[str, list[Any]] = {}
     for number, (panel, frame) in enumerate(zip(panels, frames, strict=False)):
         context = number < len(panels) - 1
@@ -82,7 +82,7 @@ def _scene_copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) ->
         for item, look in zip(frame.get("objects", ()), shown, strict=True):
             named.setdefault(str(item.get("name")), []).append(look)
         if context:
-            yield (*at, "name"), utterance_of(panel.name), frame.get("utterance")
+            yield Copy((*at, "name"), utterance_of(panel.name), frame.get("utterance"))
             if len(shown) == 1:
                 named.setdefault(panel.name, []).append(shown[0])
         yield from _in_panel(at, panel, shown, frame)
@@ -90,25 +90,91 @@ def _scene_copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) ->
     for key, table in (("objects", info.objects or {}), ("word-concept", things)):
         for name in sorted(table.keys() & named.keys()):
             # In `relation`, objects of several images can share a name, and one of them is listed.
-            yield (key, name), table[name], table[name] if table[name] in named[name] else named[name][0]
+            yield Copy((key, name), table[name], table[name] if table[name] in named[name] else named[name][0])
+    kind = str(task["name"])
+    for name, look in (info.objects or {}).items() if kind in TYPES else ():
+        yield Copy(("objects", name), look[TYPES.index(kind)], (info.words or {}).get(utterance_of(name)))
 
 
-def _in_panel(at: Path, panel: Panel, shown: list[Any], frame: Mapping[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
+def _in_panel(at: Path, panel: Panel, shown: list[Any], frame: Mapping[str, Any]) -> Iterator[Copy]:
     """Yield the objects of a panel, in any order, and the pointed one."""
     listed, stated, hand, index = panel.objects, panel.arrow_idx, frame.get("pointer"), None
     if listed is not None:
-        yield (*at, "objects"), sorted(listed, key=str), sorted([*shown, *([HAND] if hand else [])], key=str)
+        yield Copy((*at, "objects"), sorted(listed, key=str), sorted([*shown, *([HAND] if hand else [])], key=str))
     if hand:
         names = [item.get("name") or f"object-{k}" for k, item in enumerate(frame["objects"])]
         index = names.index(hand["target"]) if hand["target"] in names else None
         if listed and stated is not None and 0 <= stated < len(listed) and index is not None:
-            yield (*at, "arrow_idx"), listed[stated], shown[index]
+            yield Copy((*at, "arrow_idx"), listed[stated], shown[index])
             return
-    yield (*at, "arrow_idx"), stated, index
+    yield Copy((*at, "arrow_idx"), stated, index)
+
+
+def _in_directions(scene: Mapping[str, Any]) -> Iterator[Copy]:
+    """Yield the directions that follow from `behind`, if the file has all of them as vectors on the ground."""
+    for name, height in (("above", 1.0), ("below", -1.0)):
+        axis = value_at(scene, ("directions", name))
+        if isinstance(axis, list) and len(axis) == 3:
+            for at, part in enumerate((0.0, 0.0, height)):
+                yield Copy(("directions", name, at), axis[at], part, _ROUNDING)
+    axes = {name: value_at(scene, ("directions", name)) for name in ("behind", "front", "left", "right")}
+    for axis in axes.values():
+        if not (
+            isinstance(axis, list | tuple) and len(axis) == 3 and all(isinstance(part, int | float) for part in axis)
+        ):
+            return
+    x, y, _ = axes["behind"]
+    yield Copy(("directions", "behind"), math.hypot(*axes["behind"]), 1.0, _ROUNDING)
+    for name, derived in {
+        "behind": (x, y, 0.0),
+        "front": (-x, -y, 0.0),
+        "left": (-y, x, 0.0),
+        "right": (y, -x, 0.0),
+    }.items():
+        for at, part in enumerate(derived):
+            yield Copy(("directions", name, at), axes[name][at], part, _ROUNDING)
+
+
+def in_spec(truth: Any, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield path and problem of each name that a published file would give an object otherwise, and of the id.
+
+    truth: of the spec, which was generated. An id of another form says nothing.
+    """
+    known = re.fullmatch(
+        r"((?:live|like|balanced)\.[0-9.]+/)?mewl/(\w+)/(\w+)/([0-9]{6})(\+[a-z]+-[0-9]+)?", data["id"]
+    )
+    if not known:
+        return
+    stated = [data.get("split"), truth.name, truth.number]
+    yield from differences([Copy(("id",), [known[2], known[3], int(known[4])], stated)])
+    for at, frame in enumerate(data["frames"]):
+        names = (frame.get("truth") or {}).get("names")
+        if isinstance(names, list):
+            yield from differences([Copy(("frames", at, "truth", "names"), names, published_names(truth, frame))])
+
+
+def published_names(truth: Any, frame: Mapping[str, Any]) -> list[str | None]:
+    """Return the names of a frame's objects in the published files; see draft.Image."""
+    name, words = truth.name, {meaning: word for word, meaning in truth.meanings.items()}
+    looks = [tuple(shown.get(kind) for kind in TYPES) for shown in frame.get("objects", ())]
+    if name in TYPES:
+        numbers = [OBJECT_NUMBER.get((truth.as_clevr.get(shape), *look)) for shape, *look in looks]
+        spoken = (words.get(look[TYPES.index(name)]) for look in looks)
+        return [f"{word} #{number}" for word, number in zip(spoken, numbers, strict=True)]
+    if name == "composite":
+        return [" ".join(str(words.get(look[TYPES.index(kind)])) for kind in truth.types) for look in looks]
+    if name in ("object", "bootstrap"):
+        return [words.get(look) for look in looks]
+    if name == "relation":
+        return [f"{look[1]} {look[0]}" for look in looks]
+    # The hand points at the object that the word of a context, or the answer, is about.
+    said, target = frame.get("utterance") or truth.answer, (frame.get("pointer") or {}).get("target")
+    own = [shown.get("name") or f"object-{k}" for k, shown in enumerate(frame.get("objects", ()))]
+    return [said if target is not None and target == called else None for called in own]
 
 
 def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[tuple[Path, str]]:
-    """Yield path and problem of each fact of a readable scene file that its own coordinates contradict.
+    """Yield path and problem of each fact of a readable scene file that others in it contradict.
 
     Args:
         sizes: word -> height of an object's center, Blender units.
@@ -119,9 +185,9 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
             continue
         if isinstance(item.get("name"), str):
             places[item["name"]] = item["3d_coords"]
-        if abs(item["3d_coords"][2] - sizes[item["size"]]) > _ROUNDING:
-            problem = f"found {item['3d_coords'][2]:g}; a {item['size']} object on the ground has {sizes[item['size']]}"
-            yield ("objects", index, "3d_coords", 2), problem
+        on_ground = Copy(("objects", index, "3d_coords", 2), item["3d_coords"][2], sizes[item["size"]], _ROUNDING)
+        yield from differences([on_ground])
+    yield from differences(_in_directions(scene))
     sides = scene.get("relationships")
     for side, (name, place) in product(sides if isinstance(sides, dict) else (), places.items()):
         match value_at(sides, (side, name)), value_at(scene, ("directions", side)):

@@ -15,12 +15,15 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.benchmarks.mewl.copies import Info, contradictions, in_scene, utterance_of
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
+from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.language.validation import form_diagnostics
 from diorama.scene_specs.language.vocabulary import SIZES
-from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec
+from diorama.scene_specs.model.spec import CameraSpec, EpisodeSpec, FrameSpec
+from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.tasks.importing.scenes import (
+    STAGE,
     CameraMode,
     SourceFile,
     frame_of,
@@ -104,8 +107,15 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
     except SpecError as error:
         source.invalid(error)
         raise SpecError(source.diagnostics) from None
-    for path, problem in contradictions(info, spec.model_dump(mode="json")):
+    imported = spec.model_dump(mode="json")
+    for path, problem in contradictions(info, imported):
         source.diagnostic(path, problem)
+    if strict and not source.diagnostics and (problem := verify_spec(imported)):
+        # The files' relations are those of a camera without jitter.
+        nominal = CameraSpec(location=load_stage(STAGE).camera.location, jitter=0.0).model_dump(mode="json")
+        if not verify_spec({**imported, "frames": [{**frame, "camera": nominal} for frame in imported["frames"]]}):
+            hint = "pass --camera nominal to use the camera by which the file tells left from right"
+            source.diagnostic(("context_panels",), f"seen by the recovered cameras: {problem}", hint)
     source.raise_diagnostics()
     return spec
 

@@ -1,10 +1,13 @@
-"""Verification of MEWL episodes: every lexicon that fits the contexts selects one option, the stored answer."""
+"""Verification of MEWL episodes: every lexicon that fits the contexts selects one option, the stored answer.
+
+Of published episodes, which promise a true option, lexicons that make none true do not count.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from diorama.scene_specs.benchmarks.mewl.copies import contradictions
+from diorama.scene_specs.benchmarks.mewl.copies import contradictions, in_spec
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, Object
 from diorama.scene_specs.benchmarks.mewl.lexicons import (
     ELSE,
@@ -43,7 +46,9 @@ def verify_spec(data: EpisodeData) -> str:
     # An imported episode holds what the published `info.json` says of its scenes.
     for path, problem in contradictions(truth.info, data) if truth.info else ():
         return f"info: {path_text(path)}: {problem}"
-    return _find_contradiction(learner_view(data, truth), truth)
+    reason = _find_contradiction(learner_view(data, truth), truth)
+    named = in_spec(truth, data) if truth.info is None and not reason else ()
+    return reason or next((f"{path_text(path)}: {problem}" for path, problem in named), "")
 
 
 def verify_record(episode: EpisodeRecord) -> str:
@@ -56,22 +61,23 @@ def verify_record(episode: EpisodeRecord) -> str:
 
 
 def _find_contradiction(view: View, truth: Truth) -> str:
-    return verify_view(view, truth.answer, truth.meanings or None)
+    return verify_view(view, truth.answer, truth.meanings or None, truth.info is not None)
 
 
-def verify_view(view: View, answer: str, words: Means | None = None) -> str:
+def verify_view(view: View, answer: str, words: Means | None = None, promised: bool = False) -> str:
     """Return why the stored answer contradicts what a learner sees, "" if it does not.
 
     Args:
         words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
+        promised: one of the options is true, as in published episodes; lexicons that make none true are left out.
     """
     try:
-        return _answer_problem(view, answer, words)
+        return _answer_problem(view, answer, words, promised)
     except TooManyLexicons:
         return "the contexts and options leave room for more lexicons than can be tried"
 
 
-def _answer_problem(view: View, answer: str, words: Means | None) -> str:
+def _answer_problem(view: View, answer: str, words: Means | None, promised: bool) -> str:
     options = view.options
     twice = next((option for option in options if options.count(option) > 1), None)
     if twice is not None:
@@ -91,9 +97,9 @@ def _answer_problem(view: View, answer: str, words: Means | None) -> str:
             reason = f"the spec leaves open whether these options are true of the query: {_options_text(unsure)}"
             hint = "require the relations as constraints, or verify the rendered episode"
             return f"{reason}; {hint}"
-        if first is None:
+        if first is None or (promised and not first[0]):
             first = (picks, means)
-        elif picks != first[0]:
+        elif picks != first[0] and (picks or not promised):
             return _disagreement_text(first, (picks, means))
     return _agreement_problem(view, answer, first, stored)
 

@@ -145,6 +145,7 @@ class ImageLists:
         export: of which these are the lists; formats of diorama.render.uses.export use more of it than its folder.
         pattern: of the names of lists per split; an earlier export's that this one does not write are stale.
         shares_images: whether several episodes have the same images, so that each counts as exported.
+        has_sums: whether each folder of `out` gets a SHA256SUMS (diorama.scene_specs.tasks.copies).
         streams: the lists so far, by name.
         counts: for formats that number their images, the numbers so far by split.
         stack: closes the lists.
@@ -152,6 +153,7 @@ class ImageLists:
 
     pattern: ClassVar[str] = ""
     shares_images: ClassVar[bool] = False
+    has_sums: ClassVar[bool] = False
 
     def __init__(self, export: Folder) -> None:
         self.export = export

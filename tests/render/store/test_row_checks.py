@@ -166,3 +166,9 @@ def test_any_text_is_a_mask_or_a_clear_error(text: str) -> None:
     except ValueError:
         return
     assert all(isinstance(length, int) for length in lengths)
+
+
+def test_names_of_image_files_are_compared() -> None:
+    stored = row(rendered())
+    stored["images"][0]["path"] = "f1.png"
+    assert problems_of(stored) == ["column images.path: differs from the episode"]

@@ -31,6 +31,7 @@ from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
+from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.errors import SpecError, UsageError
 from diorama.scene_specs.shapes.shapenet import set_library_environment
 from diorama.scene_specs.tasks.csv_table import csv_table
@@ -160,7 +161,8 @@ def _answers(checkout: Path, python: str, stimuli: Path, level: str, folder: Pat
     for spec in trial_specs(Options.model_validate(fields)):
         task = spec["task"]
         file = folder / level / f"own{task['number']}.json"
-        file.write_text(json.dumps(task_file(task["questions"][0], task)))
+        truth = Truth.of_spec(spec)
+        file.write_text(json.dumps(task_file(truth.questions[0], truth)))
         shown = []
         for one in task["objects"]:
             place = int("right" in one["location"]), int("bottom" in one["location"])

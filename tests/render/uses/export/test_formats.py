@@ -71,7 +71,9 @@ def test_a_benchmark_in_a_folder_brings_its_formats(tmp_path: Path) -> None:
         assert run(store, "toys", tmp_path / "pictures").exported == len(SPLITS)
         assert run(store, "toys-flash-cards", tmp_path / "cards").exported == len(SPLITS)
     assert json.loads((tmp_path / "pictures/all.json").read_text()) == {"ids": [*SPLITS]}
-    assert exported(tmp_path / "cards").keys() == {f"{name}/truth.json" for name in SPLITS}
+    assert exported(tmp_path / "cards").keys() == {
+        f"{name}/{file}" for name in SPLITS for file in ("truth.json", "SHA256SUMS")
+    }
 
 
 def test_a_function_of_a_benchmark_comes_before_its_layouts(tmp_path: Path) -> None:

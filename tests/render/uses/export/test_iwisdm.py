@@ -134,7 +134,7 @@ def test_pictures(folder: Path, specs: list[Any]) -> None:
         base = trial(folder, spec)
         info = info_of(base)
         paths = sorted((base / "frames").glob("*.png"))
-        assert sorted(path.name for path in base.iterdir()) == ["annotations.json", "frames"]
+        assert sorted(path.name for path in base.iterdir()) == ["SHA256SUMS", "annotations.json", "frames"]
         assert {*info} == {"epochs", "objects", "instruction", "answers"}
         assert [path.name for path in paths] == [f"epoch{k}.png" for k in range(info["epochs"])]
         for path in paths:

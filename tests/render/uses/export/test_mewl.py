@@ -276,3 +276,36 @@ def test_an_imported_contradiction_is_not_proved(folder: Path) -> None:
     assert verify_spec(data) == ""
     data["task"]["info"]["question"]["objects"][0][1] = "pink"
     assert verify_spec(data).startswith("info: ")
+
+
+def test_a_changed_export_is_refused_and_said(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "out/val/relation", tmp_path / "val/relation")
+    specs = ["import", "--from", "mewl", str(tmp_path), "--out", str(tmp_path / "x.jsonl")]
+    assert CliRunner().invoke(render_specs, [*specs, "--strict"]).exit_code == 0
+    pictures = sorted(tmp_path.rglob("*.png"))[:2]
+    content = [path.read_bytes() for path in pictures]
+    for path, other in zip(pictures, reversed(content), strict=True):
+        path.write_bytes(other)
+    refused = CliRunner().invoke(render_specs, [*specs, "--strict"])
+    assert refused.exit_code == 2
+    for path in pictures:
+        assert f"{path}: found the SHA-256 " in refused.stderr
+    assert "restore the file, or remove SHA256SUMS" in refused.stderr
+    warned = CliRunner().invoke(render_specs, specs)
+    assert warned.exit_code == 0 and "found the SHA-256" in warned.stderr
+    pictures[0].unlink()
+    assert "can't be read: No such file" in CliRunner().invoke(render_specs, [*specs, "--strict"]).stderr
+
+
+def test_recovered_cameras_that_make_an_utterance_false_are_said(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(data: Any) -> str:
+        places = [frame["camera"]["location"] for frame in data["frames"]]
+        return "no lexicon fits" if any(place != places[0] for place in places) else ""
+
+    monkeypatch.setattr("diorama.scene_specs.benchmarks.mewl.importing.verify_spec", found)
+    assert len([*import_mewl(folder / "out/val/relation")]) == 1
+    with pytest.raises(SpecError, match=r"seen by the recovered cameras: no lexicon fits .*pass --camera nominal"):
+        list(import_mewl(folder / "out/val/relation", "recover", True))
+    assert len([*import_mewl(folder / "out/val/relation", "nominal", True)]) == 1

@@ -9,6 +9,7 @@ import json
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
 from diorama.scene_specs.benchmarks.icca.players import factory
 from diorama.scene_specs.benchmarks.icca.score import played_recording, scores
 from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.tasks.copies import SUMS
 from tests.scene_specs.benchmarks.icca.pieces import game, setup, write
 
 # As facts about the published data have them.
@@ -66,7 +68,21 @@ def test_a_published_folder_is_read_and_written_again(tmp_path: Path) -> None:
     assert own == theirs
     copy = write_game(tmp_path / "out", found, {n: (folder / n).read_bytes() for n in found.images}, table, None)
     assert read_game(copy).recorded == found.recorded
-    assert sorted(path.name for path in copy.iterdir()) == sorted(path.name for path in folder.iterdir())
+    names = {path.name for path in folder.iterdir()}
+    assert {path.name for path in copy.iterdir()} == names | {SUMS}
+    # People fill the cells that are empty; nobody changes the targets.
+    blank = write_game(tmp_path / "blank", found, {n: (folder / n).read_bytes() for n in found.images},
+                       table_text(replace(found, iteration="")), None)  # fmt: skip
+    (blank / "trials_for_003_YEkcXyz.csv").write_text(table)
+    assert read_game(blank).recorded == found.recorded
+    rows = table.splitlines()
+    order = [0, 2, 1, *range(3, 25)]
+    swapped = [row.split(",", 3) for row in rows]
+    for row, source in zip(swapped[1:], order[1:], strict=True):
+        row[3:] = rows[source].split(",", 3)[3:]
+    (blank / "trials_for_003_YEkcXyz.csv").write_text("\n".join(map(",".join, swapped)) + "\n")
+    with pytest.raises(SpecError, match=r"trials_for_003_YEkcXyz\.csv: found the SHA-256 .*; expected .* SHA256SUMS"):
+        read_game(blank)
 
 
 def test_accuracy_of_people_is_the_mean_of_correct(tmp_path: Path) -> None:
@@ -210,6 +226,9 @@ def test_wrong_truth(tmp_path: Path, truth: str, problem: str) -> None:
 def test_images_that_show_the_same_can_not_be_named(tmp_path: Path) -> None:
     folder = write(tmp_path, game())
     (folder / "game.json").write_text(shows({"things": [{"color": "red"}]}))
+    with pytest.raises(SpecError, match=r"game\.json: found the SHA-256 .*restore the file, or remove SHA256SUMS"):
+        read_game(folder)
+    (folder / SUMS).unlink()
     for speaker in ("scripted", "steady"):
         with pytest.raises(SpecError, match=r"can't name clevr-0-0\.png: another image shows everything"):
             factory("speaker", speaker)(read_game(folder), setup())
@@ -231,6 +250,7 @@ def test_folders_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_image_that_is_not_the_one_of_the_game_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path, game(0))
+    (folder / SUMS).unlink()
     truth = json.loads((folder / "game.json").read_text())
     for name, image in truth["images"].items():
         image["sha256"] = hashlib.sha256((folder / name).read_bytes()).hexdigest()

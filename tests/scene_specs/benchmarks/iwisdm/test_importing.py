@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
@@ -225,11 +228,12 @@ def changed(entry: int, **values: Any) -> Any:
 
 
 CONTRADICTIONS = [
-    (changed(1, location="(0.8, 0.2)"), r"objects\[1\]: location: found .* not in space \[0, 1\]"),
-    (changed(1, count=3), r"objects\[1\]: count: found 3; expected 2"),
-    (changed(0, tasks=[0, 1]), r"objects\[0\]: tasks: found \[0, 1\], but attended_attr has \['0'\]"),
-    (changed(0, attended_attr={"0": ["location"]}), r"asked: found \['location'\], but the instruction asks for \['id"),
+    (changed(1, location="(0.8, 0.2)"), r"objects\[1\]\.space: found \[0, 1\]; expected \[1, 0\]"),
+    (changed(1, count=3), r"objects\[1\]\.count: found 3; expected 2"),
+    (changed(0, tasks=[0, 1]), r'objects\[0\]\.tasks: found \["0", "1"\]; expected \["0"\]'),
+    (changed(0, attended_attr={"0": ["location"]}), r'asked: found \["location"\]; expected \["id'),
     (changed(1, epochs=1), "contradicts the words"),
+    (changed(0, is_distractor=True), r"objects\[0\]\.obj\.is_distractor: found true; expected false"),
 ]
 
 
@@ -244,13 +248,40 @@ def test_copies_of_a_fact_are_compared(tmp_path: Path, info: Any, problem: str) 
 def test_images_of_frames_that_lack_are_named(tmp_path: Path) -> None:
     path = written(tmp_path / "trial0/frames/task_info.json", INFO)
     for number in (0, 2):
-        (path.parent / f"epoch{number}.png").touch()
-    with pytest.raises(SpecError, match=r"epochs: found 3, but the folder lacks epoch1\.png"):
+        draw_frame(path.parent, number)
+    with pytest.raises(SpecError, match=r'images of frames: found .*; expected \["epoch0.png", "epoch1.png", "epoch2'):
         read(path, strict=True)
-    (path.parent / "epoch1.png").touch()
+    draw_frame(path.parent, 1)
     assert len(read(path, strict=True)) == 1
-    (path.parent / "epoch3.png").touch()
-    with pytest.raises(SpecError, match="epochs: found 3, but the folder has 4 images"):
+    draw_frame(path.parent, 3)
+    with pytest.raises(SpecError, match=r'"epoch3.png"\]; expected'):
+        read(path, strict=True)
+
+
+def draw_frame(folder: Path, number: int) -> None:
+    """Draw a frame of INFO as published: objects in their quadrants, and the cross."""
+    pixels = np.zeros((224, 224, 3), dtype=np.uint8)
+    entries: Any = INFO["objects"]
+    for entry in entries:
+        if entry["obj"]["epochs"] == number:
+            column, row = entry["obj"]["space"]
+            pixels[row * 112 + 20 : row * 112 + 90, column * 112 + 20 : column * 112 + 90] = 90
+    pixels[110:115, 99:126] = pixels[99:126, 110:115] = 255
+    Image.fromarray(pixels).save(folder / f"epoch{number}.png")
+
+
+def test_images_of_other_frames_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "trial0/frames/task_info.json", INFO)
+    for number in range(3):
+        draw_frame(path.parent, number)
+    assert len(read(path, strict=True)) == 1
+    (path.parent / "epoch0.png").replace(path.parent / "kept.png")
+    (path.parent / "epoch1.png").replace(path.parent / "epoch0.png")
+    (path.parent / "kept.png").replace(path.parent / "epoch1.png")
+    with pytest.raises(SpecError, match=r"epoch0\.png, quadrants with an object: found \[.*; expected \["):
+        read(path, strict=True)
+    (path.parent / "epoch0.png").write_bytes(b"garbage")
+    with pytest.raises(SpecError, match=r"epoch0\.png: not an image"):
         read(path, strict=True)
 
 
@@ -268,8 +299,12 @@ def test_a_task_file_beside_an_exported_trial_must_ask_the_same(tmp_path: Path) 
     assert [one["answer"] for one in spec["task"]["questions"]] == ["true"]
     assert verify_spec(spec) == ""
     for name, getter, problem in (
-        ("NotSame", "GetObject", "answer: found 'true', but its graph and the frames give 'false'"),
-        ("IsSame", "GetCategory", "the graphs ask 'category of object 1 equals category of object 2"),
+        ("NotSame", "GetObject", r'answer: found "true"; expected "false"'),
+        (
+            "IsSame",
+            "GetCategory",
+            r'instruction: found "identity of object 1 .*; expected "category of object 1 equals',
+        ),
     ):
         changed_graph = {"name": name, "child": [got(getter, 2), got(getter, 0)]}
         written(tmp_path / "low/tasks/0.json", {"n_frames": 3, "operator": changed_graph})
@@ -277,10 +312,10 @@ def test_a_task_file_beside_an_exported_trial_must_ask_the_same(tmp_path: Path) 
             read(info, strict=True)
         # The spec holds the graph: proving it finds the same.
         (other,) = read(info)
-        assert problem.partition(" '")[0][:20] in verify_spec(other)
+        assert re.search(problem, verify_spec(other))
     data = copy.deepcopy(spec)
     data["task"]["objects"][0]["location"] = "bottom left"
-    assert verify_spec(data).startswith("objects[0]: frame 0 shows no ")
+    assert verify_spec(data).startswith("objects[0]: found {")
     data = copy.deepcopy(spec)
     data["task"]["objects"][1]["number"] = 7
-    assert "number: found 7, but frame 2 has 2" in verify_spec(data)
+    assert "objects[1].number: found 7; expected 2" in verify_spec(data)

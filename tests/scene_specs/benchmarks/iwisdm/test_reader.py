@@ -155,3 +155,15 @@ def test_reading_and_graphs_agree_on_any_question(question: Expression, items: l
     text = instruction(frames, {}, [(len(frames) - 1, worded(task, constants, number))])
     seen = [[{name: one.item.value(name) for name in PROPERTIES} for one in row] for row in frames]
     assert read(text, seen).answers[-1] == answer_text(value)
+
+
+@pytest.mark.parametrize("question", ["category of object 1 equals car", "car not equals category of object 1"])
+def test_values_that_are_not_known_are_refused(question: str) -> None:
+    known = {"category": ("cars", "boats"), "location": LOCATIONS}
+    text = f"observe object 1, {question}?"
+    assert read(text.replace("car", "cars"), [[CAR]], known).answers == ("true" if "not" not in question else "false",)
+    assert read(text, [[CAR]]).answers == ("false" if "not" not in question else "true",)
+    with pytest.raises(UnreadableError, match="found 'car'; expected one of boats, cars at 'car"):
+        read(text, [[CAR]], known)
+    # Identities have no list.
+    assert read("observe object 1, identity of object 1 equals cars/#9?", [[CAR]], known).answers == ("false",)

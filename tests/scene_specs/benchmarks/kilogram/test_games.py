@@ -278,3 +278,12 @@ def test_the_table_has_the_same_truth_and_no_piece_leaves_it() -> None:
         for item in frame.objects:
             assert item.location is not None
             assert max(map(abs, item.location)) <= SPAN / 2**0.5
+
+
+def test_each_number_of_parts_draws_its_games_anew() -> None:
+    options = Options.model_validate({"condition": "aug", "contexts": 1})
+    drawn = [*games(DATA.of_split("dev"), options, {}, augmented=True)]
+    targets = {game.examples[0].annotation.key for game in drawn}
+    assert len({game.order for game in drawn}) > 0.9 * len(drawn) > 2 * len(targets)
+    others = {tuple(example.annotation.key for example in game.examples[1:]) for game in drawn}
+    assert len(others) == len(drawn)

@@ -202,7 +202,16 @@ def test_each_change_is_found(name: str) -> None:
 
 
 def test_of_other_drawings_the_rules_alone_are_known() -> None:
-    spec = json.loads(text("whole+black"))
+    own = json.loads(text("whole+black"))
+    own["task"]["drawings"] = "others"
+    assert judged(own) == ""
+    _another_figure(own)
+    # That it says so does not turn the comparison off, nor does an unknown id.
+    assert "not those of the drawing" in judged(own)
+    own["task"]["drawings"] = ""
+    _frame(own)["truth"]["tangram"] = _frame(own)["truth"]["image"] = "page9-999"
+    assert "no usable drawing of page9-999" in judged(own)
+    spec = json.loads(text("whole+black").replace("own-", "page1-"))
     spec["task"]["drawings"] = "others"
     _another_figure(spec)
     assert judged(spec) == ""
@@ -250,3 +259,10 @@ def test_a_rendered_game_is_judged_by_what_is_visible(world: str) -> None:
     else:
         other.images[0].annotation.objects[0].__dict__["color_linear"] = (0.5, 0.25, 0.125)
         assert "(0.5, 0.25, 0.125)" in verify_record(other)
+
+
+def test_a_background_is_white() -> None:
+    spec = json.loads(text("part+black"))
+    for background, problem in (([255, 255, 255], ""), ([200, 200, 200], "its background is (200, 200, 200)")):
+        _frame(spec)["background"] = background
+        assert problem in judged(spec) and bool(judged(spec)) == bool(problem)

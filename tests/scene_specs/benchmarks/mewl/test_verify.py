@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -229,3 +230,26 @@ def test_the_stored_words_of_a_spec_are_compared(key: str) -> None:
     assert verify_spec(spec) == ""
     spec["task"][key] = dict(zip(words, [*list(words.values())[1:], next(iter(words.values()))], strict=True))
     assert verify_spec(spec).startswith("the stored words do not fit the contexts")
+
+
+def test_published_episodes_promise_a_true_option() -> None:
+    """A word that no context says may mean what the query shows, or something else; then no option would be true."""
+    spec = episode("composite", 0)
+    view = learner_view(spec)
+    unheard = view._replace(images=[view.images[0]] * 6 + [view.query], options=[spec["task"]["answer"]])
+    reason = verify_view(unheard, spec["task"]["answer"])
+    assert "no option is true" in reason
+    assert verify_view(unheard, spec["task"]["answer"], promised=True) == ""
+    # Two options that are true under different lexicons are still two answers.
+    doubtful = unheard._replace(options=[spec["task"]["answer"], "x y"])
+    assert "disagree" in verify_view(doubtful, spec["task"]["answer"], promised=True)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_names_of_published_files_and_the_number_are_compared(task: str) -> None:
+    spec = episode(task, 3)
+    spec["frames"][2]["truth"]["names"][0] = "other"
+    assert re.match(r"frames\[2\]\.truth\.names: found \[.*; expected \[", proved(spec))
+    spec = episode(task, 3)
+    spec["task"]["number"] += 1
+    assert proved(spec).startswith("id: found [")
