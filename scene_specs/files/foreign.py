@@ -31,9 +31,8 @@ def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
         OSError: the file can't be read, is larger, or is a pipe or a device.
     """
     # A pipe that nobody writes to would otherwise hold the process when it is opened.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as stream:
-        state = os.fstat(handle)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+        state = os.fstat(stream.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         if state.st_size > most:

@@ -68,7 +68,7 @@ def _in_truth(truth: Truth, frames: Frames) -> Iterator[Copy]:
 
 def _shown_by(truth: Truth, frames: Frames) -> list[list[Shown]]:
     """Return what the operators of a graph see in each frame."""
-    ignored = {(item.frame, item.location) for item in truth.objects if item.is_distractor}
+    ignored = {(placed.frame, placed.location) for placed in truth.objects if placed.is_distractor}
     return [
         [
             Shown(
@@ -143,7 +143,7 @@ def _in_objects(info: Any) -> Iterator[Copy]:
         # NumPy 2 writes `np.float64(0.5)`.
         place = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", str(obj.location))
         if obj.location:
-            yield Copy((*where, "space"), list(obj.space), [int(float(part) >= 0.5) for part in place])
+            yield Copy((*where, "space"), list(obj.space), [int(float(coordinate) >= 0.5) for coordinate in place])
 
 
 def _in_images(info: Any, folder: Path) -> Iterator[Copy]:

@@ -51,7 +51,7 @@ def answer(options: Answer) -> Result:
                 named.update((spec["task"] or {}).get("categories", ()))
             case data:
                 frames = validated(_Frames, {"frames": data}, file).frames
-    named.update(item["category"] for row in frames for item in row if "category" in item)
+    named.update(shown["category"] for row in frames for shown in row if "category" in shown)
     known = {"location": LOCATIONS, "category": named, "view_angle": VIEW_ANGLES}
     try:
         answers = read(options.instruction, frames, known).answers

@@ -352,7 +352,7 @@ def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: 
         }
         drawn, ground = None, None
         if flat:
-            around = image.color()[~np.any([item.rle.mask() for item in image.annotation.objects], axis=0)]
+            around = image.color()[~np.any([drawn.rle.mask() for drawn in image.annotation.objects], axis=0)]
             ground = next((tuple(map(int, color)) for color in around if color.min() != 255), None)
         if figure.drawn is not None and flat:
             # As requested: compiling rounds.

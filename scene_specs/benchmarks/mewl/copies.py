@@ -115,12 +115,12 @@ def _in_directions(scene: Mapping[str, Any]) -> Iterator[Copy]:
     for name, height in (("above", 1.0), ("below", -1.0)):
         axis = value_at(scene, ("directions", name))
         if isinstance(axis, list) and len(axis) == 3:
-            for at, part in enumerate((0.0, 0.0, height)):
-                yield Copy(("directions", name, at), axis[at], part, _ROUNDING)
+            for at, share in enumerate((0.0, 0.0, height)):
+                yield Copy(("directions", name, at), axis[at], share, _ROUNDING)
     axes = {name: value_at(scene, ("directions", name)) for name in ("behind", "front", "left", "right")}
     for axis in axes.values():
         if not (
-            isinstance(axis, list | tuple) and len(axis) == 3 and all(isinstance(part, int | float) for part in axis)
+            isinstance(axis, list | tuple) and len(axis) == 3 and all(isinstance(share, int | float) for share in axis)
         ):
             return
     x, y, _ = axes["behind"]
@@ -131,8 +131,8 @@ def _in_directions(scene: Mapping[str, Any]) -> Iterator[Copy]:
         "left": (-y, x, 0.0),
         "right": (y, -x, 0.0),
     }.items():
-        for at, part in enumerate(derived):
-            yield Copy(("directions", name, at), axes[name][at], part, _ROUNDING)
+        for at, share in enumerate(derived):
+            yield Copy(("directions", name, at), axes[name][at], share, _ROUNDING)
 
 
 def in_spec(truth: Any, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:

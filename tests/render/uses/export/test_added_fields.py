@@ -77,7 +77,11 @@ def measured(records: list[EpisodeRecord]) -> Extents:
 
 def test_the_page_has_the_table_of_fields_and_formats() -> None:
     page = (Path(__file__).parents[4] / "docs/store.md").read_text().partition("### Fields in each format")[2]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.partition("\n### ")[0].splitlines() if "|" in line]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in page.partition("\n### ")[0].splitlines()
+        if "|" in line
+    ]
     assert [cell.strip("`") for cell in rows[0][1:]] == [*READERS]
     for what, key in (("task", "task"), ("contrast", "contrast"), ("extent", "extent")):
         (cells,) = [cells for head, *cells in rows if what in head.split(":")[0]]

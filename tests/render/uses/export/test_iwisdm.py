@@ -19,6 +19,7 @@ from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.uses.export import format_of
 from diorama.render.uses.export.protocol import ExportOptions, ExportReport
 from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_limits, published_form
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.reader import read
@@ -279,8 +280,10 @@ def test_trials_that_lack_something_are_named_and_the_others_written(
 
 def test_sides_and_models_are_options_where_they_are_answers(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
-    for name, options in (("GetViewAngle", VIEW_ANGLES), ("GetIdentity", DEFAULT.values("identity"))):
-        file.write_text(json.dumps({"properties": ["location"], "roots": [name], "frames": [1, 1], "joins": [0, 0]}))
+    published = json.loads(published_form(benchmark_limits("low", "identity")).model_dump_json())
+    for name, options in (("GetViewAngle", VIEW_ANGLES), ("GetObject", DEFAULT.values("identity"))):
+        operators = published["op_dict"] | {name: published["op_dict"]["GetObject"]}
+        file.write_text(json.dumps({**published, "root_ops": [name], "op_dict": operators}))
         (spec,) = trial_specs(Options(config=file, count=1))
         (item,) = items_of(made(spec))
         assert item.answer == spec["task"]["answers"][0] and item.options[14:] == options

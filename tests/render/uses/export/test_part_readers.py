@@ -20,8 +20,8 @@ from diorama.scene_specs.model.record import RLE, EpisodeRecord
 from tests.render.uses.export.helpers import make_store, run
 
 READER = Path(__file__).resolve().parents[3] / "harness/read_parts.py"
-# Those of `make test-all`; supervision, datumaro and torchvision are run by hand, with `read_with`.
-PROGRAMS = ("pycocotools", "webdataset", "pandas", "polars", "duckdb")
+# Those of `make test-all`; datumaro and torchvision are run by hand, with `read_with`.
+PROGRAMS = ("pycocotools", "supervision", "webdataset", "pandas", "polars", "duckdb")
 FORMATS = ("coco", "webdataset", "huggingface")
 
 
