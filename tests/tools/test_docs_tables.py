@@ -25,7 +25,7 @@ class ChangedPointer(spec.PointerSpec):
 MODELS = [
     each
     for each in vars(spec).values()
-    if isinstance(each, type) and issubclass(each, spec.SpecPart) and each is not spec.SpecPart
+    if isinstance(each, type) and issubclass(each, spec.SpecPart) and each.model_fields
 ]
 
 

@@ -1,4 +1,4 @@
-"""Check that the word for the color of an object is the color that its material shows, or null.
+"""Check that the word for an object's color is what its material shows.
 
     python -m tools check-colors
 

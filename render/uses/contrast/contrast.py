@@ -21,6 +21,7 @@ from diorama.render.annotations.annotate import extent_of
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.sampling_plan import glass_share
 from diorama.render.uses.rerender.pin_layout import pin_layout
+from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError
 from diorama.scene_specs.language.json_diff import differences
 from diorama.scene_specs.language.rng import generator
@@ -103,9 +104,10 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     rng = generator(spec.seed, spec.id, f"contrast {options.change}")
     name = benchmark_of(spec.task)
     make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or _true_edits
-    for _ in range(1, options.members):
-        candidates = (edit for edit in make(chain.data, options.change, rng) if _has_direction(edit, options))
-        _add_first_edit(chain, islice(candidates, _TRIES), settings, options)
+    with searching(options.asset_roots):
+        for _ in range(1, options.members):
+            candidates = (edit for edit in make(chain.data, options.change, rng) if _has_direction(edit, options))
+            _add_first_edit(chain, islice(candidates, _TRIES), settings, options)
     return _finish_scenes(chain, options)
 
 

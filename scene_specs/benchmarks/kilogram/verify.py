@@ -353,7 +353,9 @@ def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: 
         drawn, ground = None, None
         if flat:
             around = image.color()[~np.any([drawn.rle.mask() for drawn in image.annotation.objects], axis=0)]
-            ground = next((tuple(map(int, color)) for color in around if color.min() != 255), None)
+            # The median: edges of pieces are antialiased.
+            median = tuple(map(int, np.median(around, axis=0))) if len(around) else (255, 255, 255)
+            ground = median if min(median) != 255 else None
         if figure.drawn is not None and flat:
             # As requested: compiling rounds.
             drawn = drawn_digest(requested[frame.name], figure.parts)

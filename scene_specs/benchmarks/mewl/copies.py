@@ -138,7 +138,10 @@ def _in_directions(scene: Mapping[str, Any]) -> Iterator[Copy]:
 def in_spec(truth: Any, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield path and problem of each name that a published file would give an object otherwise, and of the id.
 
-    truth: of the spec, which was generated. An id of another form says nothing.
+    An id of another form says nothing.
+
+    Args:
+        truth: of the spec, which was generated.
     """
     known = re.fullmatch(
         r"((?:live|like|balanced)\.[0-9.]+/)?mewl/(\w+)/(\w+)/([0-9]{6})(\+[a-z]+-[0-9]+)?", data["id"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SPEC = {"version": 1, "id": "a", "frames": [{"random_objects": {"count": 2}}]}
+SPEC = {"version": 1, "id": "a", "stage": "clevr", "frames": [{"random_objects": {"count": 2}}]}
 PROGRAM = "import sys, diorama; sys.argv[0] = 'render-specs'; sys.exit(diorama.render_specs())"
 
 

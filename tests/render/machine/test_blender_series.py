@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from diorama.render.compiler.render_key import render_key_of
+from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from diorama.render.machine import blender_series
 from diorama.render.machine.blender_series import PYTHONS, installed_series, require_module, series_of
 from diorama.render.uses.rerender.find import other_series
@@ -23,7 +23,7 @@ def key_with(monkeypatch: pytest.MonkeyPatch, series: str, renderer: str = "cycl
 
 def test_each_series_has_keys_of_its_own_and_those_of_4_5_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = key_with(monkeypatch, "4.5"), key_with(monkeypatch, "5.2")
-    assert (old.version, new.version) == ("0.1.0", "0.1.0+blender5.2")
+    assert (old.version, new.version) == (IDENTITY_VERSION, f"{IDENTITY_VERSION}+blender5.2")
     assert (series_of(old), series_of(new)) == ("4.5", "5.2") and old.hash() != new.hash()
     assert key_with(monkeypatch, "4.5", "fake") == key_with(monkeypatch, "5.2", "fake")
     assert series_of(key_with(monkeypatch, "5.2", "fake")) is None

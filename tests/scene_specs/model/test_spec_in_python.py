@@ -67,6 +67,7 @@ def every_field() -> list[diorama.EpisodeSpec]:
         elevation_deg=20,
         distance=9,
         framing=0.9,
+        right=(1, 0),
         intrinsics=diorama.IntrinsicsSpec(fx=350, fy=350, cx=160, cy=120, width=320, height=240),
     )
     drawn = diorama.RandomObjectsSpec(
