@@ -11,7 +11,9 @@ import pytest
 @pytest.fixture(autouse=True)
 def own_log_level() -> Iterator[None]:
     """Tools may silence what they measure: they are programs, and here others run after them in the same process."""
-    logger = logging.getLogger("diorama.render")
-    level = logger.level
+    logger, root = logging.getLogger("diorama.render"), logging.getLogger()
+    level, root_level, handlers = logger.level, root.level, [*root.handlers]
     yield
     logger.setLevel(level)
+    root.setLevel(root_level)
+    root.handlers[:] = handlers
