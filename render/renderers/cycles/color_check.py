@@ -10,6 +10,7 @@ import numpy as np
 
 from diorama.render.renderers.cycles.blender_meshes import mesh_data
 from diorama.render.renderers.cycles.capture import captured
+from diorama.render.renderers.cycles.series import node_tree
 from diorama.scene_specs.language.vocabulary import linear_of_name
 
 # No exchange of channels keeps both, or turns one into the other.
@@ -31,6 +32,10 @@ def shows_color(material: Any, back: bool, folder: Path) -> bool:
     scene: Any = bpy.data.scenes.new("color check")
     scene.world, camera = bpy.data.worlds.new("white"), bpy.data.cameras.new("color check")
     scene.world.color = (1.0, 1.0, 1.0)
+    # Since 5.0, a world has nodes, and they decide.
+    for node in getattr(node_tree(scene.world, used=False), "nodes", ()):
+        if node.bl_idname == "ShaderNodeBackground":
+            node.inputs["Color"].default_value = (1.0, 1.0, 1.0, 1.0)
     camera.type, camera.ortho_scale = "ORTHO", 8.0
     mesh = mesh_data("sphere").copy()
     if back:
