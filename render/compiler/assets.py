@@ -27,7 +27,7 @@ from diorama.scene_specs.shapes.shapenet import load_model
 from diorama.scene_specs.shapes.shapenet.loading import cache_folder
 
 # Reads groups in a process of its own. The first start of Blender takes longest.
-_READER, _READING_SECONDS = "diorama.render.renderers.cycles.blend_material", 300.0
+_READER, _READING_SECONDS = "diorama.render.renderers.cycles.blend_material", 100.0
 # What is wrong with a color of a .blend material, and what to do.
 NO_COLOR = ("the material's group has no input Color that is linked on to its surface", "leave out the color")
 

@@ -83,7 +83,7 @@ def test_every_version_reads_every_value(kind: str, version: str, tmp_path: Path
             (stored,) = table_of([record], COMPLETE_VERSION).to_pylist()
             stored["images"] = [digest(image) for image in record.images]
             stored["extra"] = stored["extra"] and [data and data.hex() for data in stored["extra"]]
-            assert all(len(item.pop("extent")) == 3 for item in row["objects"])
+            assert all(len(item.pop("extent")) == 3 and item.pop("category") for item in row["objects"])
             assert json.loads(row["task_data"] or "null") == record.scene.task
             assert {name: row[name] for name in stored} == stored
             assert bool(row.get("questions")) == (questions is not None)
