@@ -64,8 +64,8 @@ def _share(pixels: Any, color: Any) -> float:
     # What is brighter than white is shown as white.
     shown = np.clip(pixels[pixels[..., 3] > 0.99][:, :3], 0.0, 1.0)
     light, wanted = shown.sum(axis=1), color / color.sum() - 1 / 3
-    found = shown / np.maximum(light, 1e-9)[:, None] - 1 / 3
-    along = found @ wanted / (wanted @ wanted)
-    aside = np.linalg.norm(found - along[:, None] * wanted, axis=1) / np.linalg.norm(wanted)
+    tints = shown / np.maximum(light, 1e-9)[:, None] - 1 / 3
+    along = tints @ wanted / (wanted @ wanted)
+    aside = np.linalg.norm(tints - along[:, None] * wanted, axis=1) / np.linalg.norm(wanted)
     near = (along >= _LEAST_LENGTH) & (aside <= _MOST_ASIDE * along) & (light >= _LEAST_LIGHT * color.sum())
     return float(near.mean()) if len(shown) else 0.0

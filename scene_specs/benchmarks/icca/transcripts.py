@@ -166,9 +166,9 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
     transcript = Transcript(name, images, labels, about, trials)
     for number, problem in _other_orders(transcript):
         raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)
-    if _DIGEST in header and header[_DIGEST] != (found := _digest_of(header, body)):
+    if _DIGEST in header and header[_DIGEST] != (digest := _digest_of(header, body)):
         expected = str(header[_DIGEST])[:16]
-        problem = f"game {name!r}: found lines with the SHA-256 {found[:16]}...; expected {expected}..."
+        problem = f"game {name!r}: found lines with the SHA-256 {digest[:16]}...; expected {expected}..."
         hint = f"restore the file, or remove {_DIGEST} from the header to use the game as it is now"
         raise spec_error(problem, hint, file=file, line=line)
     return transcript

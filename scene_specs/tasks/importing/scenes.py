@@ -116,9 +116,9 @@ def recover(
     # Depths don't depend on the size: they locate the camera, and pixels then give the size.
     location = _descend(points, pixels, start, focal, sizes[0], 0.0)
     if location is not None and (computed := _fit_size(points, pixels, location, focal)) is not None:
-        found = _solve_camera(points, pixels, location, focal, computed)
-        if found is not None and (best is None or found.consistent):
-            return found
+        sized = _solve_camera(points, pixels, location, focal, computed)
+        if sized is not None and (best is None or sized.consistent):
+            return sized
     return best
 
 
