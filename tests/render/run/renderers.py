@@ -89,6 +89,14 @@ class Zeros(FakeRenderer):
         return replace(passes, color=np.zeros_like(passes.color)) if black else passes
 
 
+class SlowZeros(Zeros):
+    """Zeros, and devices that do not lie take 0.3 seconds an image, so that GPU 0 gets several whatever the load."""
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        time.sleep(0.3 * (self.device not in self.lying))
+        return super().render(scene, frame, view)
+
+
 class Honest(Zeros):
     """Every device renders only episodes called .../dark... in black."""
 

@@ -79,8 +79,8 @@ def test_what_every_device_renders_black_is_stored(farm: Farm, where: tuple[str,
 
 @pytest.mark.slow
 def test_one_of_two_gpus_that_lies_steadily_leaves(farm: Farm) -> None:
-    names = [f"e{number:02d}" for number in range(24)]
-    found = farm.run(farm.write(*names), *GPUS, renderer="Zeros")
+    names = [f"e{number:02d}" for number in range(48)]
+    found = farm.run(farm.write(*names), *GPUS, renderer="SlowZeros")
     assert farm.stored() == names and found["failed"] == [] and not unusual(farm)
     assert {record.provenance.device for record in records(farm)} == {"GPU number 1"}
     assert [name.split(" (")[0] for name in found["lost_gpus"]] == ["GPU 0"]
