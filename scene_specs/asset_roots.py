@@ -52,12 +52,12 @@ def in_asset_roots(function: Callable[P, R]) -> Callable[P, R]:
 
 @lru_cache(maxsize=1)
 def package_assets() -> Path:
-    """The folder of the built-in assets."""
+    """Return the folder of the built-in assets."""
     return Path(str(resources.files("diorama.assets"))).resolve()
 
 
 def all_roots(asset_roots: Sequence[Path] = ()) -> list[Path]:
-    """The resolved folders that assets and the files they refer to may come from."""
+    """Return the resolved folders that assets and the files they refer to may come from."""
     return [root.resolve() for root in asset_roots] + [package_assets()]
 
 

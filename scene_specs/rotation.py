@@ -15,7 +15,7 @@ Quaternion = tuple[float, float, float, float]
 
 
 def rounded(value: float, digits: int = 6) -> float:
-    """A number to 6 decimals, as everywhere in a Scene; never a negative zero."""
+    """Return a number to 6 decimals, as everywhere in a Scene; never a negative zero."""
     return round(float(value), digits) + 0.0
 
 
@@ -54,7 +54,7 @@ def transform(points: Floats, rotation_deg: Vec, scale: float, location: Vec) ->
 
 
 def matrix_quaternion(m: Matrix) -> Quaternion:
-    """Unit quaternion (w, x, y, z) of a rotation matrix, with w >= 0."""
+    """Return the unit quaternion (w, x, y, z) of a rotation matrix, with w >= 0."""
     trace = m[0][0] + m[1][1] + m[2][2]
     if trace > 0:
         s = math.sqrt(trace + 1) * 2
@@ -86,7 +86,7 @@ def transpose(m: Matrix) -> Matrix:
 
 
 def multiply(a: Matrix, b: Matrix) -> Matrix:
-    """a @ b."""
+    """Return a @ b."""
 
     def row(i: int) -> Vec:
         x, y, z = (sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3))

@@ -49,7 +49,7 @@ def _quaternion(matrix: Matrix) -> Quaternion:
 
 
 def camera_annotation(camera: Camera) -> CameraAnnotation:
-    """A camera; its rotation maps the camera frame (x right, y down, z forward) to the world. Pixel centers: .5."""
+    """Return a camera; its rotation maps its frame (x right, y down, z forward) to the world. Pixel centers: .5."""
     inner, outer = camera.matrices()
     turned = [(*rounded3((x, y, z), 9), round(t, 9) + 0.0) for x, y, z, t in outer]
     return CameraAnnotation(
@@ -89,7 +89,7 @@ def _center(camera: Camera, location: Vec) -> tuple[Vec, Vec]:
 def object_annotation(
     item: SceneObject, camera: Camera, alone: Layer, passes: Passes, amodal: bool = False
 ) -> ObjectAnnotation:
-    """The annotation of one object in one image.
+    """Return the annotation of one object in one image.
 
     Args:
         alone: the object without the others.
@@ -124,7 +124,7 @@ def object_annotation(
 
 
 def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation | None:
-    """The pointer of a frame in one image; None if there is none. Raises AssetError for a mesh that can't point."""
+    """Return the pointer of a frame in an image, None if there is none. Raises AssetError if its mesh can't point."""
     if frame.pointer is None:
         return None
     item = frame.objects[frame.pointer.index - 1]
@@ -139,7 +139,7 @@ def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation |
 
 
 def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnotation]:
-    """What each observer of a frame sees, the same in all views.
+    """Return what each observer of a frame sees, the same in all views.
 
     Raises:
         StageError: the stage can't be read.
@@ -225,7 +225,7 @@ def annotate(
     layers: Sequence[Layer] | None = None,
     observers: Sequence[ObserverAnnotation] | None = None,
 ) -> FrameAnnotation:
-    """The annotation of one image, at the size of its passes.
+    """Return the annotation of one image, at the size of its passes.
 
     Deterministic: floats are rounded to 6 decimals, matrices to 9.
 

@@ -40,7 +40,7 @@ class ImageComparison:
     truth: tuple[str, ...]
 
     def pixel_errors(self) -> str:
-        """The errors as text."""
+        """Return the errors as text."""
         if self.identical:
             return f"{self.name}: identical" + ("" if self.same_bytes else " in every pixel, packed otherwise")
         return (
@@ -49,7 +49,7 @@ class ImageComparison:
         )
 
     def line(self) -> str:
-        """The comparison as text."""
+        """Return the comparison as text."""
         text = self.pixel_errors()
         if self.truth:
             return f"{text}; truth differs in {len(self.truth)} places, first {self.truth[0]}"

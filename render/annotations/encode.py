@@ -33,7 +33,7 @@ def encode_png(color: NDArray[np.uint8]) -> bytes:
 
 
 def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:
-    """The requested passes that are arrays as `.npz` bytes, None if none is. render/passes has their shapes and types.
+    """Return the requested arrays of passes as `.npz` bytes, None without any. render/passes has shapes and types.
 
     Raises:
         RenderError: for a pass that the renderer did not return.

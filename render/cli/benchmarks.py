@@ -82,7 +82,7 @@ def command(name: str) -> click.Command | None:
 
 
 def _group(name: str, benchmark: Benchmark) -> click.Group:
-    """A command that generates, or invokes a subcommand."""
+    """Return a command that generates, or invokes a subcommand."""
     options = benchmark.options
     own = _command(name, benchmark, options)
     required = [param for param in own.params if param.required]
@@ -110,7 +110,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:
-    """The command of a model. long_name: what to call instead, if `name` is a short name."""
+    """Return the command of a model. long_name: what to call instead, if `name` is a short name."""
     from diorama.scene_specs.tasks.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
@@ -186,7 +186,7 @@ def _without_none(annotation: Any) -> Any:
 
 
 def _type(kind: Any, field: FieldInfo, extra: dict[str, Any]) -> Any:
-    """The click type of one value."""
+    """Return the click type of one value."""
     if kind is Path:
         return _PATHS[extra.get("path", "")]
     if get_origin(kind) is Literal:
@@ -288,7 +288,7 @@ def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
 
 
 def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iterable[EpisodeData]], int]:
-    """A function that generates specs from a seed, and the seed of the options."""
+    """Return a function that generates specs from a seed, and the seed of the options."""
 
     def make(seed: int) -> Iterable[EpisodeData]:
         specs = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
@@ -305,7 +305,7 @@ def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iter
 
 @contextmanager
 def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]:
-    """What the function of a command gets besides its options."""
+    """Yield what the function of a command gets besides its options."""
     from diorama.scene_specs.tasks.benchmark import ModelCommand, SpecsCommand, StoreCommand
 
     match options:

@@ -200,7 +200,7 @@ def repeated(name: str, parameter: str, metavar: str, help: str) -> Callable[[_D
 
 
 def value(name: str, metavar: str, help: str, kind: Any = None) -> Callable[[_Decorated], _Decorated]:
-    """An option with one value."""
+    """Return an option with one value."""
     return click.option(name, metavar=metavar, help=help, type=kind)
 
 

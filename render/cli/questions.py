@@ -135,7 +135,7 @@ def _views(
     where: str | None,
     at: str | None,
 ) -> tuple[Iterator[ImageView], EpisodeReader | None]:
-    """The images, and the store that they are of."""
+    """Return the images, and the store that they are of."""
     from diorama.render.uses.items.image_views import store_views
 
     store = None
@@ -230,7 +230,7 @@ def _described(
 
 
 def _clevr_file(numbered: Iterable[tuple[ImageView, int | None]], asker: Questioner) -> Iterator[str]:
-    """The parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
+    """Yield the parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
     from diorama.scene_specs.tasks.questions.clevr_questions import clevr_question
 
     split: str | None = None

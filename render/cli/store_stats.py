@@ -84,7 +84,7 @@ def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
 
 
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
-    """The bars of a chart without empty ones at its start and end; `...` for several empty ones between others."""
+    """Return a chart's bars without empty ones at its start and end; `...` for several empty ones between others."""
     rows = bars(item)
     counts = [sum(counter[key] for counter in item.counts.values() for key in keys) for _, keys in rows]
     filled = [k for k, count in enumerate(counts) if count]
@@ -178,7 +178,7 @@ def _diff_lines(comparison: StoreDiff, a: str, b: str, limit: int) -> Iterator[s
 
 
 def _episode_lines(delta: EpisodeDiff) -> Iterator[str]:
-    """The differences of an episode, at most a few lines per part: a moved camera changes every number."""
+    """Yield the differences of an episode, at most a few lines per part: a moved camera changes every number."""
     if delta.problem:
         yield delta.problem
     for name, lines in (("", delta.made), ("Scene ", delta.scene), ("truth ", delta.truth)):

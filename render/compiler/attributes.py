@@ -206,7 +206,7 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting)
 
 
 def _choose_places(wanted: Sequence[Wanted], stage: Stage, keys: Keys) -> list[StagePlace | None]:
-    """The stage's place of each object: the named one, or a free one for objects without place and location."""
+    """Return the stage's place of each object: the named one, or a free one for objects without place and location."""
     if stage.places is None:
         return [None] * len(wanted)
     chosen = [want.spec.place for want in wanted]
@@ -288,7 +288,7 @@ def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys, linked: Lin
 
 
 def _of_model(want: Wanted, look: Look) -> Look:
-    """The look of a model: its own colors and materials if neither is specified, its materials if only a color is.
+    """Return a model's look: its own colors and materials if neither is specified, its materials if only a color is.
 
     A sampled color of the stage's applies only with a specified material.
     """
@@ -313,7 +313,7 @@ def _draw_freely(wanted: Sequence[Wanted], u: NDArray[np.float64]) -> list[Look]
 
 
 def _appearance(want: Wanted, look: Look, stage: Stage) -> Hashable:
-    """The look that values stand for: "rubber" and {"name": "rubber"} are one, and so are "large" and 0.7.
+    """Return the look that values stand for: "rubber" and {"name": "rubber"} are one, and so are "large" and 0.7.
 
     Objects that fill their places have one size.
     """
@@ -395,7 +395,7 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, linked: 
 
 
 def _observers(frame: FrameSpec, stage: Stage, keys: Keys) -> list[Item]:
-    """The observers of a frame, without their poses."""
+    """Return the observers of a frame, without their poses."""
     # Numbers of their own, so that an object more or less does not change them.
     u = keys.generator("observers").random((len(frame.observers), 2)).tolist() if frame.observers else []
     items = []

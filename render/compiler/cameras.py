@@ -72,7 +72,7 @@ def _orbit_fields(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict
 
 
 def _optics(spec: CameraSpec, stage: Stage) -> dict[str, float]:
-    """The focal length and the size of the sensor along the longer side of the image, mm."""
+    """Return the focal length and the size of the sensor along the longer side of the image, mm."""
     sensor = spec.sensor_width or stage.camera.sensor_width
     if (matrix := spec.intrinsics) is not None:
         return {"lens": matrix.fx * sensor / max(matrix.width, matrix.height), "sensor_width": sensor}

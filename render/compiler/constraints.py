@@ -167,7 +167,7 @@ def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
 def _side_demand(
     spec: ConstraintSpec, items: Sequence[Item], rules: tuple[float, float, float], aims: Mapping[str, str | Vec]
 ) -> Demand | Distance:
-    """A demand of a side.
+    """Return a demand of a side.
 
     Args:
         rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0.
@@ -191,7 +191,7 @@ def _side_demand(
 def _seen_demand(
     spec: ConstraintSpec, items: Sequence[Item], aim: str | Vec | None, margin: float, label: str
 ) -> Distance:
-    """A demand of a side that the camera does not see, but an observer or the other object itself.
+    """Return a demand of a side that the camera does not see, but an observer or the other object itself.
 
     Args:
         aim: what the observer looks at; None for an object with a front of its own.

@@ -61,7 +61,7 @@ class Piles:
         return [k for k, own in enumerate(self.root) if own == root]
 
     def outer_items(self) -> list[Item]:
-        """The first object of each pile, with the outline of its pile.
+        """Return the first object of each pile, with the outline of its pile.
 
         An object beside the piles keeps its disc only if that contains it: the corners of a CLEVR cube stand out.
         """
@@ -154,7 +154,7 @@ class Piles:
 
 
 def _enclosing_polygon(points: Floats) -> tuple[tuple[float, float], ...]:
-    """A convex polygon of few corners around points: exact outlines of many would take the search longer."""
+    """Return a convex polygon of few corners around points: exact outlines of many would take the search longer."""
     turns = [k * math.tau / _CORNERS for k in range(_CORNERS)]
     reach = [float((points[:, 0] * math.cos(t) + points[:, 1] * math.sin(t)).max()) for t in turns]
     sine, cosine = math.sin(math.tau / _CORNERS), math.cos(math.tau / _CORNERS)
@@ -247,7 +247,7 @@ class _Builder:
         return low[0] + u * (high[0] - low[0]) - cx, low[1] + v * (high[1] - low[1]) - cy
 
     def _body_of(self, k: int) -> Body:
-        """The body of an object at the origin, kept while its rotation is the same."""
+        """Return the body of an object at the origin, kept while its rotation is the same."""
         item, body = self.items[k], self.still.get(k)
         if body is None or body.rotation_deg != item.rotation_deg:
             body = self.still[k] = _body_at(item, (0.0, 0.0, 0.0))

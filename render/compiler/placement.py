@@ -196,7 +196,7 @@ class Search:
         return places, alive, tally
 
     def _allowed_range(self, axis: int, k: int, placed: list[int], along: Floats) -> Pair:
-        """The range that relations leave for object k along an axis: smallest and largest coordinate, (B,) each.
+        """Return the range that relations leave for object k along an axis: smallest and largest coordinate, (B,) each.
 
         It keeps the longest chain of demands to each placed object, and room towards the edge of the area for chains of
         objects that are not yet placed.

@@ -143,7 +143,7 @@ class Placer:
         return replace(self.item, location=(x + 0.0, y + 0.0, z), rotation_deg=(0.0, 0.0, turn))
 
     def _verdicts(self, x: Floats, y: Floats, locations: Sequence[Vec]) -> list[tuple[str, NDArray[np.bool_]]]:
-        """The rules that need no rasterizing, for all candidates at once."""
+        """Return the rules that need no rasterizing, for all candidates at once."""
         apart = np.ones(len(x), dtype=bool)
         clear = np.ones(len(x), dtype=bool)
         tx, ty, _ = locations[self.target]
@@ -164,7 +164,7 @@ class Placer:
         ]
 
     def _broken_rule(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
-        """The rule that a placed pointer breaks, seen from the camera of the layout; None if it breaks none."""
+        """Return the rule that a placed pointer breaks, seen from the camera of the layout; None if it breaks none."""
         assert item.location is not None
         knuckle, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
         if ray_distance(knuckle, tip, locations[self.target]) > self.rules.scales[self.target]:

@@ -201,7 +201,7 @@ def rests_on(body: Body, support: Body) -> bool:
 
 
 def floor_of(body: Body, holder: Body) -> Cavity | None:
-    """The space of a holder in which a body is: its center of mass, and all of its outline."""
+    """Return the space of a holder in which a body is: its center of mass, and all of its outline."""
     for space in holder.cavities:
         level = space.floor - TOUCH <= body.low and body.center[2] <= space.end
         over = level and depth_in(space.outline, body.center[:2]) >= 0

@@ -57,7 +57,7 @@ class _Triangles(NamedTuple):
 
 
 def _triangles_in_window(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> _Triangles:
-    """The triangles whose box contains a pixel center of the window (x0, y0, x1, y1, inclusive)."""
+    """Return the triangles whose box contains a pixel center of the window (x0, y0, x1, y1, inclusive)."""
     x, y = source.x.take(source.corners), source.y.take(source.corners)
     x0, y0, x1, y1 = window
     left = np.maximum(np.ceil(x.min(axis=0) - 0.5), x0)
@@ -97,7 +97,7 @@ def _chunks(counts: Indices) -> Iterator[slice]:
 
 
 def _row_spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
-    """The rows of all triangles: owner, row, first column, and number of columns that may be inside."""
+    """Return the rows of all triangles: owner, row, first column, and number of columns that may be inside."""
     owner, row = _expand_counts(t.rows)
     row += t.top[owner]
     middle = row + 0.5

@@ -79,7 +79,7 @@ def area(outline: Floats) -> float:
 
 
 def _top_face(mesh: Mesh | Model, high: float) -> Floats | None:
-    """The flat face at the top, if it is a convex polygon without holes; a rim is none."""
+    """Return the flat face at the top, if it is a convex polygon without holes; a rim is none."""
     corners = mesh.vertices[mesh.triangles]
     face = corners[(corners[:, :, 2] > high - FLAT).all(axis=1)][:, :, :2]
     if not len(face):

@@ -20,7 +20,7 @@ from diorama.scene_specs.rotation import Floats
 
 
 def outline_of(shape: str, outline: OutlineSpec | None) -> OutlineSpec | None:
-    """The outline of an object's shape; None for meshes and models. Raises AssetError for a polygon without corners."""
+    """Return the outline of a shape, None for meshes and models. Raises AssetError for a polygon without corners."""
     if outline is None and shape in FLAT_SHAPES:
         return OutlineSpec.model_validate({"outline": shape})
     if outline is None and shape == POLYGON:
@@ -62,7 +62,7 @@ def _is_ear(corners: Sequence[Point], left: Sequence[int], k: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def outline_mesh(outline: OutlineSpec) -> Mesh:
-    """The mesh of an outline at scale 1, with flat normals; faces of a prism share no vertices. Raises AssetError."""
+    """Return an outline's mesh at scale 1, with flat normals; faces of a prism share no vertices. Raises AssetError."""
     corners = corners_of(outline)
     flat = np.array(corners, dtype=np.float64)
     fan = [(0, k, k + 1) for k in range(1, len(corners) - 1)]

@@ -24,7 +24,7 @@ class CyclesImage(Protocol):
     """What a row reads from a render; see diorama.render.renderers.cycles.exr_passes.Exr."""
 
     def stack(self, layer: str, letters: str) -> Floats:
-        """The channels of a layer as (H, W, len(letters))."""
+        """Return the channels of a layer as (H, W, len(letters))."""
         ...
 
     def coverage(self, indices: Sequence[int]) -> Floats:
@@ -68,7 +68,7 @@ class PassRow:
 
 
 def row_of(name: str) -> PassRow:
-    """The row of a pass. Raises PluginError."""
+    """Return the row of a pass. Raises PluginError."""
     row: PassRow = plugin("passes", name).load().PASS
     return row
 

@@ -15,7 +15,7 @@ _NOT_DIFFUSE = ("glass", "metal", "emission", UNLIT)
 
 
 def fake(view: SoftwareView) -> Floats:
-    """The color of objects with a diffuse material."""
+    """Return the color of objects with a diffuse material."""
     black = (0.0, 0.0, 0.0)
     colors = [black if item.material.name in _NOT_DIFFUSE else item.color_linear for item in view.frame.objects]
     return np.array([black, *colors], dtype=np.float32)[view.order]

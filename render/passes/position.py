@@ -16,7 +16,7 @@ def read(image: CyclesImage, frame: SceneFrame) -> Floats:
 
 
 def fake(view: SoftwareView) -> NDArray[np.float64]:
-    """The point at each pixel's center."""
+    """Return the point at each pixel's center."""
     seen = np.isfinite(view.depth)
     rows, columns = np.nonzero(seen)
     position = np.full((*view.depth.shape, 3), np.inf)

@@ -112,7 +112,7 @@ def ids_filter(episode_ids: Sequence[str]) -> str:
 
 
 def unknown_id_message(store: EpisodeReader, episode_id: str) -> str:
-    """The message about an id that is not stored, with the nearest one that is."""
+    """Return the message about an id that is not stored, with the nearest one that is."""
     known = [name for name, _ in store.ids()] if store.count() <= _MOST_IDS else []
     hint = did_you_mean(episode_id, known) or f"`render-store ls {store.url}` lists all"
     return f"{store.url}: episode {episode_id} is not in the store; {hint}"

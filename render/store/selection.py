@@ -75,7 +75,7 @@ def check_splits(store: EpisodeReader, splits: Sequence[str]) -> None:
 
 
 def chosen_ids(store: EpisodeReader, selection: Selection) -> list[str]:
-    """The selected ids, sorted: the order of a store's rows depends on which episode was rendered first."""
+    """Return the selected ids, sorted: the order of a store's rows depends on which episode was rendered first."""
     ids = sorted(row[KEY] for row in store.scan([KEY], selection.where, ID_BATCH_ROWS))
     return first_ids(ids, selection.limit)
 
@@ -87,7 +87,7 @@ def pair_of_id(episode_id: str) -> str:
 
 
 def first_ids(ids: list[str], limit: int | None) -> list[str]:
-    """The first of sorted ids; a limit between the members of a contrast leaves out all of them."""
+    """Return the first of sorted ids; a limit between the members of a contrast leaves out all of them."""
     while limit and limit < len(ids) and (pair := pair_of_id(ids[limit])) and pair_of_id(ids[limit - 1]) == pair:
         limit -= 1
     return ids[:limit]
@@ -154,7 +154,7 @@ class StoreEpisodes:
 
 
 def listed(problem: str, lines: Sequence[str]) -> str:
-    """A message about several episodes, one per line; of many the first five.
+    """Return a message about several episodes, one per line; of many the first five.
 
     Args:
         problem: "not exported".

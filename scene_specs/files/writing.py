@@ -92,7 +92,7 @@ def report_write_errors(where: str) -> Iterator[None]:
 
 
 def unwritable(where: str, error: OSError | RuntimeError) -> UsageError:
-    """The error of a command that can't write to a file or folder."""
+    """Return the error of a command that can't write to a file or folder."""
     # pathlib raises a RuntimeError for a link to itself.
     full = getattr(error, "errno", None) in NO_SPACE
     advice = "; free some space or choose another location, then run the command again" if full else ""

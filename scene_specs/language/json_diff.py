@@ -35,5 +35,5 @@ def _text(value: Any) -> str:
 
 
 def preview_json(value: Any) -> str:
-    """A short form of a value as JSON; `nothing` for a missing one."""
+    """Return a short form of a value as JSON; `nothing` for a missing one."""
     return "nothing" if value is MISSING else diagnostics.preview_json(value)

@@ -47,7 +47,7 @@ class Passes:
     def of(
         cls, color: NDArray[np.uint8], ids: NDArray[np.uint16], arrays: Mapping[str, NDArray[np.float32]], **facts: Any
     ) -> Passes:
-        """Passes from arrays by name; unrendered normals are 0.
+        """Return passes from arrays by name; unrendered normals are 0.
 
         Args:
             facts: seconds, device.
@@ -57,7 +57,7 @@ class Passes:
         return cls(color, ids, arrays["depth"], normal, arrays.get("coverage"), extra=extra, **facts)
 
     def get(self, name: str) -> NDArray[np.float32] | None:
-        """A pass by its name in a spec; None if it was not requested."""
+        """Return a pass by its name in a spec; None if it was not requested."""
         return getattr(self, name) if name in _FIELDS else self.extra.get(name)
 
 

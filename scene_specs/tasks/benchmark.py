@@ -300,7 +300,7 @@ class Benchmark:
         return getattr(self._module_or_file("sources", "importing"), "sources", None)
 
     def _module_or_file(self, name: str, file: str) -> Any:
-        """The module itself, if it has this function, or else its file; None if there is neither."""
+        """Return the module itself, if it has this function, or else its file; None if there is neither."""
         if callable(getattr(self.module, name, None)):
             return self.module
         file = f"{self._package_name}.{file}"

@@ -121,7 +121,7 @@ def _names_any(constraint: Any, names: Sequence[str]) -> bool:
 
 
 def _last_claims(frame: FrameData) -> list[Any]:
-    """What puts an object that carries no other on or into another one."""
+    """Return what puts an object that carries no other on or into another one."""
     claims = [one for one in frame.get("constraints") or () if one.get("relation") in ("on", "in", "leaning")]
     carriers = {one["of"] for one in claims}
     return [one for one in claims if one["subject"] not in carriers and one["relation"] != "leaning"]

@@ -138,7 +138,7 @@ def _draw_until_filled(
 
 
 def _content_key(spec: EpisodeData) -> str:
-    """What is in the images and asked about them, without ids and seeds; equal however its values are written."""
+    """Return what images show and what is asked about them, without ids and seeds, equal however values are written."""
     frames = (FrameSpec.model_validate(frame) for frame in spec["frames"])
     data = [frame.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for frame in frames]
     return json.dumps([data, (spec.get("task") or {}).get("question")], sort_keys=True)

@@ -34,7 +34,7 @@ _ALL_PIXELS = 1 << 28
 
 
 def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
-    """The Blender material.
+    """Return the Blender material.
 
     Args:
         roots: resolved folders that its images may lie in.
@@ -93,7 +93,7 @@ def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) 
 
 
 def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
-    """The number of pixels of an image, which is not decoded. Raises AssetError if the material may not read it."""
+    """Return an image's number of pixels without decoding it. Raises AssetError if the material may not read it."""
     problem = f"{path}: image {image.name!r}"
     if image.source == "GENERATED":
         # Four bytes for each of a pixel's values.

@@ -14,7 +14,7 @@ from diorama.scene_specs.model.spec import OutlineSpec
 
 
 def mesh_data(name: str) -> Any:
-    """The Blender mesh of an asset, with its shading normals and one material slot. Raises AssetError."""
+    """Return the Blender mesh of an asset, with its shading normals and one material slot. Raises AssetError."""
     mesh = load_mesh(name)
     return bpy.data.meshes.get(f"mesh-{name}") or _fill_mesh(bpy.data.meshes.new(f"mesh-{name}"), mesh)
 
@@ -29,7 +29,7 @@ class SlotMeshes:
         self._slots: dict[int, tuple[tuple[str, OutlineSpec | None], Any]] = {}
 
     def get(self, slot: int, shape: str, outline: OutlineSpec | None) -> Any:
-        """The mesh of a shape, or of its outline, in a slot of the pool. Raises AssetError."""
+        """Return the mesh of a shape, or of its outline, in a slot of the pool. Raises AssetError."""
         held, data = self._slots.get(slot, (None, None))
         if data is None:
             data = bpy.data.meshes.new(f"slot-{slot}")

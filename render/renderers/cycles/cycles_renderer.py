@@ -193,7 +193,7 @@ class CyclesRenderer:
         self._blender.samples = 0
 
     def _prepare_object(self, slot: int, item: SceneObject) -> Any:
-        """The pooled object of a slot, with the mesh, pose and materials of `item`."""
+        """Return the pooled object of a slot, with the mesh, pose and materials of `item`."""
         outline = outline_of(item.shape, item.outline)
         if outline is not None or is_varied(item.shape):
             data = self._blender.slots.get(slot, item.shape, outline)
@@ -219,7 +219,7 @@ class CyclesRenderer:
         return target
 
     def _object_material(self, material: SceneMaterial) -> Any:
-        """The Blender material of an object."""
+        """Return the Blender material of an object."""
         if material.blend is None:
             return self._kept_material((material, None), lambda: build_material(material))
         path = resolve_blend(material.blend, self._asset_roots)
@@ -249,7 +249,7 @@ class CyclesRenderer:
                     )
 
     def _ground_material(self, ground: Recipe) -> Any:
-        """The Blender material of the ground of a look."""
+        """Return the Blender material of the ground of a look."""
         return self._kept_material((ground, None), lambda: build_material(ground, "grounds"))
 
     def _kept_material(self, key: tuple[SceneMaterial | Recipe, Path | None], build: Callable[[], Any]) -> Any:
@@ -332,7 +332,7 @@ class CyclesRenderer:
 
     @staticmethod
     def _final_color(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
-        """The image with its background and fixation cross."""
+        """Return the image with its background and fixation cross."""
         color = exr.color(frame.background if frame.pixels is None else None, _gain_of(scene))
         if scene.look is not None and scene.look.finish is not None:
             color = finished(color, scene.look.finish, frame.seed)

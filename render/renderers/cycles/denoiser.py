@@ -72,7 +72,7 @@ def _load_library() -> ctypes.CDLL:
 
 @lru_cache(maxsize=4)
 def _open_device(threads: int, kind: str) -> tuple[int, str]:
-    """The device that denoises for one of this kind, and its own kind: an NVIDIA GPU, or so many threads, 0 for all.
+    """Return what denoises for a device of this kind, and its kind: an NVIDIA GPU, or so many threads, 0 for all.
 
     A GPU takes a hundredth of the time of two threads. As in Cycles, threads stay where the process may run.
     """

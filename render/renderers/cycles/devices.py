@@ -41,7 +41,7 @@ def _cycles_preferences() -> Any:
 
 
 def visible_devices(kind: str) -> list[Device]:
-    """The devices of a kind that Cycles finds."""
+    """Return the devices of a kind that Cycles finds."""
     preferences = _cycles_preferences()
     # Without a driver, 5.2 logs a warning for each maker.
     with captured():
@@ -106,7 +106,7 @@ def uncompiled_kernels(kind: str) -> str:
 
 
 def _start_cuda_driver() -> Any:
-    """The CUDA driver, started; None without one."""
+    """Return the CUDA driver, started; None without one."""
     for name in ("libcuda.so", "libcuda.so.1"):
         with suppress(OSError):
             driver = ctypes.CDLL(name)
@@ -163,7 +163,7 @@ def cpu_name() -> str:
 
 
 def instruction_set() -> str:
-    """The widest instruction set that Cycles uses here; images are byte-identical only within one."""
+    """Return the widest instruction set that Cycles uses here; images are byte-identical only within one."""
     flags = set(_cpu_field("flags").split())
     for name, needed in (("avx2", "avx2"), ("sse4.2", "sse4_2")):
         if needed in flags:

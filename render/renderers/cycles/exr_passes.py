@@ -45,7 +45,7 @@ class Exr:
         self._parts: list[tuple[Part, Exr]] = []
 
     def stack(self, layer: str, letters: str) -> Floats:
-        """The channels of a layer as (H, W, len(letters)). Raises RenderError if one is missing."""
+        """Return the channels of a layer as (H, W, len(letters)). Raises RenderError if one is missing."""
         try:
             return np.stack([self.channels[f"{layer}.{letter}"] for letter in letters], axis=-1)
         except KeyError as error:

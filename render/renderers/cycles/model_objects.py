@@ -38,7 +38,7 @@ KEPT, KEPT_FACES = 48, 3_000_000
 
 
 def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
-    """The Blender material of one material of a model.
+    """Return the Blender material of one material of a model.
 
     Args:
         image: data-block of its texture, or None.
@@ -52,7 +52,7 @@ def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
 
 
 def build_unlit(look: ModelMaterial, image: Any | None, wraps: bool) -> Any:
-    """The material that emits the color or texture.
+    """Return the material that emits the color or texture.
 
     The color at a point is the bilinear mean of the sRGB values of the four nearest texels, whose alpha is ignored.
 
@@ -97,7 +97,7 @@ class ModelStore:
         return len(self._models)
 
     def get(self, name: str, unlit: bool = False) -> ModelData:
-        """The data-blocks of a model, created at first use.
+        """Return the data-blocks of a model, created at first use.
 
         Args:
             unlit: whether its material is `unlit`.

@@ -52,7 +52,7 @@ class Tree:
         return self._info.outputs["Alpha"]
 
     def add(self, kind: str, **inputs: Any) -> Any:
-        """A new node of type ShaderNode<kind>. Keywords set properties or inputs: `_` for a space, `_0` the first."""
+        """Add a node of type ShaderNode<kind>. Keywords set properties or inputs: `_` for a space, `_0` the first."""
         node = self.nodes.new(f"ShaderNode{kind}")
         for key, value in inputs.items():
             if key in node.bl_rna.properties:
@@ -141,7 +141,7 @@ class Tree:
         return self.math("MINIMUM", self.math("DIVIDE", size / _DETAIL, away), 1.0)
 
     def bricks(self, at: Any, length: float, width: float, gap: float, shift: float = 0.0) -> tuple[Any, Any]:
-        """Outputs of bricks in rows: a random number of each brick, 0 to 1, and how much of a place is gap, 0 to 1.
+        """Return bricks in rows: outputs for a random number of each brick, 0 to 1, and for the gap at a place, 0 to 1.
 
         Gaps get wider and fainter with the distance from the camera: they would break up where pixels are wider.
 
@@ -199,7 +199,7 @@ class Tree:
 
 
 def build_material(material: SceneMaterial | Recipe, noun: str = "materials") -> Any:
-    """A new Blender material, of any but those of .blend files and models.
+    """Return a new Blender material, of any but those of .blend files and models.
 
     Args:
         noun: "grounds" for the ground of a look.

@@ -20,7 +20,7 @@ _INSIDE = 0.02
 
 
 def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int, gpu: bool) -> None:
-    """Sampling, size, passes and output of one view.
+    """Set sampling, size, passes and output of one view.
 
     Args:
         threads: 0 for all.
@@ -118,7 +118,7 @@ def apply_saved_settings(scene: Any, settings: Settings, frame: SceneFrame, view
 
 
 def apply_part(scene: Any, part: Part) -> None:
-    """Samples, seed and box of one render of a frame; the box becomes the image."""
+    """Set samples, seed and box of one render of a frame; the box becomes the image."""
     render = scene.render
     scene.cycles.samples, scene.cycles.seed = part.samples, part.seed
     render.use_border = render.use_crop_to_border = part.box is not None

@@ -42,7 +42,7 @@ def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
 
 
 def light_object(scene: Any, light: SceneLight) -> Any:
-    """The object of a light, created at first use."""
+    """Return the object of a light, created at first use."""
     name = f"Light {light.name}"
     kind = {"area": "AREA", "sun": "SUN"}[light.kind]
     existing = bpy.data.objects.get(name)
@@ -74,7 +74,7 @@ def apply_lights(scene: Any, lights: tuple[SceneLight, ...]) -> list[Any]:
 
 
 def ground_object(stage: Stage, look: SceneLook | None, material: Callable[[Recipe], Any]) -> Any | None:
-    """The object of the ground, created at first use; None for a stage without ground.
+    """Return the object of the ground, created at first use; None for a stage without ground.
 
     Args:
         material: makes the Blender material of a look's ground.

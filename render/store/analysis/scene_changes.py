@@ -28,6 +28,6 @@ def scene_changes(old: Scene, new: Scene) -> tuple[str, ...]:
 
 
 def _by_name(frame: SceneFrame) -> dict[str, Any]:
-    """A frame as JSON data with objects and lights by name, so that a removed one does not change the others' paths."""
+    """Return a frame's JSON data with objects and lights by name, so that a removed one leaves the others' paths."""
     data = frame.model_dump(mode="json")
     return {**data, **{key: {item["name"]: item for item in data[key]} for key in ("objects", "lights")}}

@@ -178,7 +178,7 @@ class Asker:
         raise ChatError(f"model {self.name}: no usable reply in {attempts} attempts; the last one: {outcome}")
 
     def _request_once(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
-        """A reply or a temporary failure, and its cost."""
+        """Return a reply or a temporary failure, and its cost."""
         reserved = self._meter.start(max_tokens)
         tokens, failure = (0, 0), ""
         try:
@@ -201,7 +201,7 @@ class Asker:
         return outcome, cost
 
     def _cache_key(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
-        """A hash of everything that decides the reply."""
+        """Return a hash of everything that decides the reply."""
         said = [[message.role, [*map(_part_key, message.parts)]] for message in messages]
         data = json.dumps([self.name, dict(self.settings), max_tokens, key, said], sort_keys=True)
         return hashlib.sha256(data.encode()).hexdigest()

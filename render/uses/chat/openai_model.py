@@ -143,7 +143,7 @@ async def _bound(response: Any) -> None:
 
 
 def _read_reply(text: str) -> Reply:
-    """The reply in an answer's text, without a cost if the server did not count its tokens.
+    """Return the reply in an answer's text, without a cost if the server did not count its tokens.
 
     Raises:
         TemporaryError: the answer has no reply.

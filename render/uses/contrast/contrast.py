@@ -132,7 +132,7 @@ def _keep_on_ground(data: EpisodeData, source: Scene) -> None:
 
 
 def _with_stage_rules(data: EpisodeData, settings: Settings, options: ContrastOptions) -> EpisodeData:
-    """The pinned spec with the rules of its stage as constraints, where it fulfills them.
+    """Return the pinned spec with the rules of its stage as constraints, where it fulfills them.
 
     The compiler applies the rules of a stage to the locations that it samples, but not to specified ones.
     """
@@ -190,7 +190,7 @@ def _answers(data: EpisodeData) -> Any:
 
 
 def _changed_elsewhere(before: Sequence[Scene], after: Scene, edit: Edit) -> str:
-    """What else differs between a Scene and the last one; "" if nothing does, and none is the same."""
+    """Return what else differs between a Scene and the last one; "" if nothing does, and none is the same."""
     for number, frames in enumerate(zip(before[-1].frames, after.frames, strict=True)):
         names = edit.objects if number == edit.frame else ()
         old, new = (_frame_without(frame, names) for frame in frames)
@@ -200,7 +200,7 @@ def _changed_elsewhere(before: Sequence[Scene], after: Scene, edit: Edit) -> str
 
 
 def _wrong_frame(chain: _Chain, after: Scene, edit: Edit) -> str:
-    """What nobody would place or draw like this: objects in the air, two that look alike; "" if there is nothing."""
+    """Return what nobody would place or draw so: objects in the air, two that look alike; "" if there is nothing."""
     old, new = (scene.frames[edit.frame] for scene in (chain.scenes[-1], after))
     if scene_stage(after).ground is not None:
         left = {item.name for item in new.objects}
@@ -235,7 +235,7 @@ def _frame_without(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _finish_scenes(chain: _Chain, options: ContrastOptions) -> list[Scene]:
-    """The Scenes with their ids, equal shares of glass, and what they are members of."""
+    """Return the Scenes with their ids, equal shares of glass, and what they are members of."""
     source, first = chain.scenes[0], chain.steps[0]
     answers = [_answers({"task": scene.task}) for scene in chain.scenes]
     flips = {answer != next_answer for answer, next_answer in pairwise(answers)}
@@ -263,7 +263,7 @@ def _finish_scenes(chain: _Chain, options: ContrastOptions) -> list[Scene]:
 
 
 def _seeded(frames: Sequence[SceneFrame], settings: Settings) -> list[SceneFrame]:
-    """A frame of all Scenes with equal seeds, as those of flat stages depend on the content, and shares of glass."""
+    """Return a frame of all Scenes with equal seeds, as flat stages' depend on the content, and shares of glass."""
     shares = [[glass_share(frame, view, settings) for view in frame.views] for frame in frames]
     most = [max(some) if max(some) > min(some) else None for some in zip(*shares, strict=True)]
     held = []

@@ -218,7 +218,7 @@ def _shadow_mask(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Ma
 
 
 def _unchanged(record: EpisodeRecord) -> list[Any]:
-    """The annotations of all images, without the objects that change, and without what depends on what hides others."""
+    """Return all images' annotations without the objects that change, and without what depends on what hides others."""
     unchanged: list[Any] = []
     for image in record.images:
         truth = image.annotation
@@ -233,7 +233,7 @@ def _unchanged(record: EpisodeRecord) -> list[Any]:
 
 
 def _render_twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...]) -> EpisodeRecord:
-    """The changed frame of a record, rendered again with another seed. Raises RenderError."""
+    """Return the changed frame of a record, rendered again with another seed. Raises RenderError."""
     name = _contrast_of(record).frame
     (frame,) = scene_of_frames(record.scene, [name]).frames
     edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"

@@ -70,11 +70,11 @@ class Svg:
         self._parts.append("</svg>")
 
     def elements(self) -> str:
-        """The elements that were added, for an <svg> of the caller's."""
+        """Return the elements that were added, for an <svg> of the caller's."""
         return "".join(self._parts)
 
     def markup(self) -> str:
-        """The drawing as a self-contained element."""
+        """Return the drawing as a self-contained element."""
         size = f'width="{_number(self.width)}" height="{_number(self.height)}"'
         box = f'viewBox="0 0 {_number(self.width)} {_number(self.height)}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img" font-family="sans-serif">'

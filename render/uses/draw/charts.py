@@ -34,7 +34,7 @@ class Axes(NamedTuple):
     top: float
 
     def level(self, value: float) -> float:
-        """The y coordinate of a value."""
+        """Return the y coordinate of a value."""
         return self.y + self.height * (1 - value / self.top)
 
     def draw(self, page: Svg) -> None:
@@ -46,7 +46,7 @@ class Axes(NamedTuple):
 
 
 def axis_top(value: float) -> float:
-    """The next round number above a value, for an axis that starts at 0."""
+    """Return the next round number above a value, for an axis that starts at 0."""
     scale = 1.0
     while scale * 10 <= value:
         scale *= 10

@@ -23,7 +23,7 @@ _CELL = "padding:2px 10px 2px 0;text-align:left;white-space:nowrap"
 
 
 def record_html(record: EpisodeRecord) -> str:
-    """The images of an episode with boxes and names, its utterances and task, and a table of its objects."""
+    """Return the images of an episode with boxes and names, its utterances and task, and a table of its objects."""
     settings = record.scene.settings
     device = record.provenance.device
     parts = [_title_html(record.episode_id, f"{settings.profile}, {settings.width} x {settings.height}, {device}")]
@@ -39,7 +39,7 @@ def record_html(record: EpisodeRecord) -> str:
 
 
 def scene_html(scene: Scene) -> str:
-    """The top view of a Scene and a table of its objects."""
+    """Return the top view of a Scene and a table of its objects."""
     settings = scene.settings
     parts = [_title_html(scene.id, f"stage {scene.stage}, {settings.profile}, {settings.width} x {settings.height}")]
     parts += _task_html(scene)

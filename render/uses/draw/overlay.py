@@ -25,7 +25,7 @@ _NAME = (245, 246, 248)
 
 
 def color_of(index: int) -> Color:
-    """An RGB color for object `index` (from 1) that differs from those of neighboring indices."""
+    """Return an RGB color for object `index` (from 1) that differs from those of neighboring indices."""
     # Multiples of the golden ratio spread the hues of consecutive numbers.
     red, green, blue = colorsys.hsv_to_rgb((index * 0.618034) % 1.0, 0.85, 1.0)
     return (round(255 * red), round(255 * green), round(255 * blue))
@@ -73,7 +73,7 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
 
 
 def _mask_border(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The pixels of a mask next to other pixels or to the image border."""
+    """Return the pixels of a mask next to other pixels or to the image border."""
     padded = np.pad(mask, 1)
     inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
     border: NDArray[np.bool_] = mask & ~inner

@@ -48,7 +48,7 @@ def _annotated_image(image: ImageRecord, width: int) -> Image.Image:
 
 
 def _episode_notes(record: EpisodeRecord) -> list[str]:
-    """What the episode is, and what its task asks."""
+    """Return what the episode is, and what its task asks."""
     settings, task = record.scene.settings, record.scene.task or {}
     kind = "/".join(str(task[key]) for key in ("benchmark", "name") if task.get(key) is not None)
     facts = [kind, record.scene.split, settings.profile, f"{settings.width} x {settings.height}"]

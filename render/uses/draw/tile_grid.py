@@ -77,7 +77,7 @@ _Line = tuple[str, str, int]
 
 
 def _wrapped_lines(texts: Sequence[tuple[str, str, int, int]], width: int) -> list[_Line]:
-    """The lines of texts: (text, color, size of the font, maximum number of lines) of each."""
+    """Return the lines of texts: (text, color, size of the font, maximum number of lines) of each."""
     return [
         (line, color, size)
         for text, color, size, count in texts

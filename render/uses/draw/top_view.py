@@ -72,7 +72,7 @@ def top_view(scene: Scene) -> str:
 
 
 def _page_axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
-    """The world directions that point right and up on the page, unit vectors."""
+    """Return the world directions that point right and up on the page, unit vectors."""
     if stage.ground is None:
         down = camera.down
         return camera.right, (-down[0], -down[1], -down[2])
@@ -112,7 +112,7 @@ def _draw_frame(page: Svg, frame: SceneFrame, stage: Stage, cameras: Sequence[Ca
 
 
 def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Floats:
-    """The convex outline of an object's mesh: (N, 2) corners along two axes, in order.
+    """Return the convex outline of an object's mesh: (N, 2) corners along two axes, in order.
 
     An object whose asset is missing gets a circle of its scale.
     """
@@ -128,7 +128,7 @@ def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Floats:
 def _map_of(
     frame: SceneFrame, stage: Stage, cameras: Sequence[Camera], outlines: Sequence[Floats], axes: tuple[Vec, Vec]
 ) -> Map:
-    """A map that contains objects, cameras, area lights and the stage's area."""
+    """Return a map that contains objects, cameras, area lights and the stage's area."""
     points: list[Vec] = [light.location for light in frame.lights if light.kind == "area"]
     points += [camera.location for camera in cameras]
     if stage.ground is not None:
@@ -194,11 +194,11 @@ class Map:
     height: float
 
     def flat(self, across: float, up: float) -> Point:
-        """The pixel of a point that is given along the two axes."""
+        """Return the pixel of a point that is given along the two axes."""
         return ((across - self.low[0]) * self.scale, self.height - (up - self.low[1]) * self.scale)
 
     def direction(self, vector: Vec) -> Point:
-        """A world vector on the page, in pixels; y points down."""
+        """Return a world vector on the page, in pixels; y points down."""
         return (dot(vector, self.right) * self.scale, -dot(vector, self.up) * self.scale)
 
     def __call__(self, point: Vec) -> Point:
@@ -206,7 +206,7 @@ class Map:
 
 
 def _color_of(item: SceneObject) -> str:
-    """An object's color as an image shows it in even light."""
+    """Return an object's color as an image shows it in even light."""
     red, green, blue = display(np.array(item.color_linear, dtype=np.float32)).tolist()
     return f"rgb({red},{green},{blue})"
 
@@ -260,7 +260,7 @@ def _draw_object(page: Svg, frame: SceneFrame, item: SceneObject, outline: Float
 
 
 def _front_direction(item: SceneObject) -> tuple[float, float] | None:
-    """The direction of an object's front on the ground; None without."""
+    """Return the direction of an object's front on the ground; None without."""
     return front_of(item.shape, item.rotation_deg, item.front_deg)
 
 
@@ -309,7 +309,7 @@ def _draw_axes(page: Svg, to_page: Map, height: float) -> None:
 
 
 def seen_ground(camera: Camera) -> list[Vec]:
-    """The outline of the part of the ground z = 0 that a camera sees, cut far away; empty if it sees none."""
+    """Return the outline of the part of the ground z = 0 that a camera sees, cut far away; empty if it sees none."""
     steps = [k / 8 for k in range(8)]
     # Around the image; several points along each side, because the horizon may cross it anywhere.
     border = [(t, 1.0) for t in steps] + [(1.0, 1 - t) for t in steps]
@@ -327,13 +327,13 @@ def seen_ground(camera: Camera) -> list[Vec]:
 
 
 def seen_at(camera: Camera, depth: float) -> list[Vec]:
-    """The four corners of what a camera sees at a depth along its axis, Blender units."""
+    """Return the four corners of what a camera sees at a depth along its axis, Blender units."""
     starts, directions = _camera_rays(camera, np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]))
     return [(x, y, z) for x, y, z in (starts + depth * directions).tolist()]
 
 
 def _camera_rays(camera: Camera, at: Floats) -> tuple[Floats, Floats]:
-    """Starts and directions of rays, (N, 3) in the world, one unit of depth long. at: (N, 2) shares of the image."""
+    """Return starts and directions of rays, (N, 3) in the world, one unit of depth long. at: (N, 2) image shares."""
     offsets = (at * (camera.width, camera.height) - camera.center) / camera.focal
     sideways = offsets @ np.array([camera.right, camera.down])
     location, forward = (np.broadcast_to(vector, sideways.shape) for vector in (camera.location, camera.forward))

@@ -13,7 +13,7 @@ PAPER, INK, FAINT = "#ffffff", "#202428", "#6e747a"
 
 @lru_cache(maxsize=16)
 def font(size: int) -> Any:
-    """The font that is part of Pillow, at a size in pixels."""
+    """Return the font that is part of Pillow, at a size in pixels."""
     return ImageFont.load_default(size=size)
 
 

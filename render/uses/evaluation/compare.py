@@ -35,7 +35,7 @@ def read_rows(path: Path) -> dict[tuple[str, str], Score]:
 
 
 def gaps(first: Mapping[tuple[str, str], Score], second: Mapping[tuple[str, str], Score]) -> list[dict[str, Any]]:
-    """A row for all items and for each task that both have: the first accuracy minus the second.
+    """Return a row for all items and for each task that both have: the first accuracy minus the second.
 
     The 95 % interval is Newcombe's (1998, method 10), of the two intervals of the scores, which count that items of one
     episode are not independent.
@@ -60,7 +60,7 @@ def memorized(rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a Markdown table, in percent, and what they mean."""
+    """Return the rows as a Markdown table, in percent, and what they mean."""
     cells = [
         [row["by"], row["group"], f"{100 * row['first']:.1f}", f"{100 * row['second']:.1f}", f"{100 * row['gap']:+.1f}",
          f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}"]

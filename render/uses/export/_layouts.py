@@ -80,7 +80,7 @@ class FolderExport(Export):
         return present != self._identities[episode_id]
 
     def _read_identity(self, folder: Path) -> Identity | None:
-        """The identity of the episode in a folder; empty if the folder holds something else, None if it is free.
+        """Return the identity of the episode in a folder; empty if the folder holds something else, None if it is free.
 
         Raises FileConflictError if it can't be read.
         """

@@ -95,7 +95,7 @@ class ObjectCounts:
 
 
 def _shares_text(counter: Counter[tuple[str, ...]]) -> str:
-    """The eight largest shares, and the others together."""
+    """Return the eight largest shares, and the others together."""
     total, most = sum(counter.values()), counter.most_common(8)
     rest = len(counter) - len(most)
     texts = [f"{name} {100 * count / total:.1f} %" for (name,), count in most]

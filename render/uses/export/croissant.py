@@ -24,7 +24,7 @@ _SPLITS = {"train": "cr:TrainingSplit", "val": "cr:ValidationSplit", "test": "cr
 
 
 def file_object(out: Path, name: str, encoding: str) -> Node:
-    """A file of the export, with its SHA-256."""
+    """Return a file of the export, with its SHA-256."""
     with (out / name).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     facts = {"contentSize": f"{(out / name).stat().st_size} B", "encodingFormat": encoding, "sha256": digest}
@@ -50,7 +50,7 @@ def source(files: str, path: str = "", **extract: str) -> Node:
 
 
 def field(name: str, kind: str, text: str, **more: Any) -> Node:
-    """A field.
+    """Return a field.
 
     Args:
         name: `<record set>/<name>`.
@@ -62,7 +62,7 @@ def field(name: str, kind: str, text: str, **more: Any) -> Node:
 
 
 def objects_field(name: str, files: str, mask: str, box: str, **extract: str) -> Node:
-    """The objects of an image or episode: names, boxes, masks.
+    """Return the objects of an image or episode: names, boxes, masks.
 
     Args:
         mask: path of the run-length encoding's counts.
@@ -80,7 +80,7 @@ def objects_field(name: str, files: str, mask: str, box: str, **extract: str) ->
 
 
 def list_field(name: str, files: str, text: str, kinds: Mapping[str, tuple[str, str, str]], **extract: str) -> Node:
-    """A list of records.
+    """Return a list of records.
 
     Args:
         kinds: name in them -> data type, path, description.
@@ -93,7 +93,7 @@ def list_field(name: str, files: str, text: str, kinds: Mapping[str, tuple[str, 
 
 
 def record_set(name: str, text: str, fields: Sequence[Node]) -> Node:
-    """A record set."""
+    """Return a record set."""
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": text, "field": list(fields)}
 
 
@@ -106,7 +106,7 @@ def _splits_record_set(names: Sequence[str]) -> Node:
 
 def croissant(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
               distribution: Sequence[Node], record_sets: Sequence[Node]) -> Node:  # fmt: skip
-    """The whole document, as JSON data."""
+    """Return the whole document, as JSON data."""
     versions = ", ".join(f"{name} {' and '.join(sorted(values))}" for name, values in sorted(facts.versions.items()))
     steps = {
         "Specification": f"specs with {len(facts.seeds)} seeds, generated or written for Diorama {__version__}",
@@ -145,5 +145,5 @@ def croissant(about: About, facts: Facts, licenses: Mapping[str, str], limits: S
 
 
 def license_url(name: str) -> str:
-    """The address of an SPDX license; an address stays as it is."""
+    """Return the address of an SPDX license; an address stays as it is."""
     return name if "://" in name else f"https://spdx.org/licenses/{name}.html"

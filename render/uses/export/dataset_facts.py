@@ -168,7 +168,7 @@ def _sources_of(name: str) -> Callable[[Mapping[str, Any]], Iterable[str]]:
 
 
 def _license(name: str, digest: str) -> str:
-    """The license of an asset by its name and hash in a job."""
+    """Return the license of an asset by its name and hash in a job."""
     if _is_own(name, digest):
         return OWN
     return SHAPENET if name.startswith(PREFIX) else UNKNOWN

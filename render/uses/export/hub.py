@@ -32,7 +32,7 @@ _SIMPLE = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool
 
 
 def arrow_type(hint: Any) -> pa.DataType:
-    """The Arrow type of a Python type: of a model a struct of its fields, of lists and tuples a list."""
+    """Return the Arrow type of a Python type: of a model a struct of its fields, of lists and tuples a list."""
     if hint in _SIMPLE:
         return _SIMPLE[hint]
     kind, inner = get_origin(hint), [argument for argument in get_args(hint) if argument not in (NoneType, ...)]
@@ -87,7 +87,7 @@ def object_extents(record: EpisodeRecord) -> dict[tuple[str, str], list[float]]:
 
 
 def annotation_data(image: ImageRecord, extents: Mapping[tuple[str, str], list[float]]) -> dict[str, Any]:
-    """The annotation of an image as JSON data, with the category and extent of each object."""
+    """Return the annotation of an image as JSON data, with the category and extent of each object."""
     data = image.annotation.model_dump(mode="json", exclude={"extents"})
     for item in data["objects"]:
         item |= {"category": kind_of(item["shape"]), "extent": extents.get((image.frame, item["name"]))}
@@ -101,13 +101,13 @@ def episode_facts(record: EpisodeRecord) -> dict[str, Any]:
 
 
 def episode_texts(record: EpisodeRecord) -> dict[str, str | None]:
-    """The same as texts: the keys of tasks differ."""
+    """Return the same as texts: the keys of tasks differ."""
     facts = episode_facts(record).items()
     return {name: None if value is None else json.dumps(value, ensure_ascii=False) for name, value in facts}
 
 
 def typed_truth(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The truth of an image, as IMAGE_TYPE has it: no key is the name of an object.
+    """Return the truth of an image, as IMAGE_TYPE has it: no key is the name of an object.
 
     Args:
         facts: name, frame, view, width, height, utterance and `annotation_data` of an image.
@@ -121,7 +121,7 @@ def typed_truth(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def question_rows(episode_id: str, items: Iterable[Item]) -> list[dict[str, Any]]:
-    """The questions about an episode, as QUESTIONS_TYPE has them; `<image>` in a text stands for the next image."""
+    """Return an episode's questions as QUESTIONS_TYPE has them; `<image>` in a text stands for the next image."""
     return [
         {
             "id": item_id(episode_id, item), "task": item.task,
@@ -134,7 +134,7 @@ def question_rows(episode_id: str, items: Iterable[Item]) -> list[dict[str, Any]
 
 
 def hub_split(split: str) -> str:
-    """The name of a split for the package `datasets`, which allows letters, digits and _ only."""
+    """Return the name of a split for the package `datasets`, which allows letters, digits and _ only."""
     return re.sub(r"[^A-Za-z0-9_]", "_", split)
 
 
@@ -149,25 +149,25 @@ def check_hub_splits(splits: Iterable[str]) -> None:
 
 
 def size_category(episodes: int) -> str:
-    """The name of a size on the hub."""
+    """Return the name of a size on the hub."""
     sizes = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "100K<n<1M"}
     return next((name for most, name in sizes.items() if episodes < most), "n>1M")
 
 
 def cell(text: str) -> str:
-    """A text as a cell of a table; a task name may contain anything, and must not end the cell or become HTML."""
+    """Return a text as a table's cell; a task name may contain anything, and must not end the cell or become HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
 
 
 def head(values: Mapping[str, Any]) -> str:
-    """The lines between `---` at the beginning of README.md."""
+    """Return the lines between `---` at the beginning of README.md."""
     # JSON is YAML.
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
     return "\n".join(["---", *lines, "---", ""])
 
 
 def data_files(files: Mapping[str, str | Sequence[str]], **options: Any) -> dict[str, Any]:
-    """The value of README.md's head that says which files are data.
+    """Return the value of README.md's head that says which files are data.
 
     Args:
         files: split -> pattern or patterns; see check_hub_splits.
@@ -178,7 +178,7 @@ def data_files(files: Mapping[str, str | Sequence[str]], **options: Any) -> dict
 
 
 def features(type_: pa.StructType, **more: str) -> dict[str, Any]:
-    """The value of README.md's head that says which columns there are.
+    """Return the value of README.md's head that says which columns there are.
 
     Args:
         more: others, name -> type of `datasets`.

@@ -72,7 +72,7 @@ class ExportReport:
             setattr(self, name, getattr(self, name) + value)
 
     def error(self) -> DioramaError | None:
-        """The error that the command ends with, if any; all other episodes were exported."""
+        """Return the error that the command ends with, if any; all other episodes were exported."""
         broken = self.damaged + self.failed + self.nested
         texts = [listed("not exported", broken)] if broken else []
         if self.differing:

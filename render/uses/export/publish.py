@@ -120,7 +120,7 @@ def _datasheet_answers(about: About, facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def license_text(about: About, facts: Facts, licenses: Mapping[str, str]) -> str:
-    """The contents of LICENSE: the dataset's license, and the terms of what it contains."""
+    """Return the contents of LICENSE: the dataset's license, and the terms of what it contains."""
     names = ", ".join(creator.full_name for creator in about.creators)
     lines = [f"{about.name} {about.version}, copyright {about.date_published.year} {names}", ""]
     lines += [f"This dataset is licensed under {about.license}: {license_url(about.license)}", ""]
@@ -133,7 +133,7 @@ def license_text(about: About, facts: Facts, licenses: Mapping[str, str]) -> str
 
 
 def citation_cff(about: About) -> str:
-    """The contents of CITATION.cff. JSON is YAML."""
+    """Return the contents of CITATION.cff. JSON is YAML."""
     authors = []
     for creator in about.creators:
         named = (
@@ -212,7 +212,7 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
 
 
 def _limit_sentences(about: About, facts: Facts) -> list[str]:
-    """What the facts say about the limits of the data, then what the author says."""
+    """Return what the facts say about the limits of the data, then what the author says."""
     stages = ", ".join(sorted(facts.counters.get("stage", ()))) or "none"
     lines = [f"All images are synthetic. Stages: {stages}. Texts come from templates or are pseudo-words."]
     if (fake := sum(n for text, n in facts.counters["rendering"].items() if text.startswith("fake,"))) > 0:
@@ -224,7 +224,7 @@ def _limit_sentences(about: About, facts: Facts) -> list[str]:
 
 
 def _bias_sentences(facts: Facts) -> list[str]:
-    """The figures of the guessers in words, and what was counted about the objects."""
+    """Return the figures of the guessers in words, and what was counted about the objects."""
     lines = [*facts.objects.lines()]
     if tasks := [f"{finding.task}, by {finding.learner}" for finding in facts.learners if finding.shortcut]:
         lines.insert(0, f"Learners that never see an image are right more often than chance in: {'; '.join(tasks)}.")

@@ -157,7 +157,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
 
 
 def _episode_pages(row: dict[str, Any], key: str, record: EpisodeRecord) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """The files of an episode, and its search row."""
+    """Return the files of an episode, and its search row."""
     problems = [*problems_in(row, record), *invalid_answer(record.scene.task)]
     names = [f"{number}.png" for number in range(len(record.images))]
     files = {name: image.png for name, image in zip(names, record.images, strict=True)}
@@ -214,7 +214,7 @@ class GalleryReport:
         return Path(self.folder) / "index.html"
 
     def error(self) -> DioramaError | None:
-        """The error that the command ends with, if any; the gallery is complete and lists damaged episodes, too."""
+        """Return the error that the command ends with, if any; the gallery is complete and lists damaged episodes."""
         return StoreError(listed("can't be shown", self.damaged)) if self.damaged else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -291,14 +291,14 @@ def _build_pages(
 
 
 def _gallery_facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
-    """What the pages show about the gallery: they are published, so only the name of the store's folder."""
+    """Return what the pages show about the gallery: they are published, so only the name of the store's folder."""
     name = Path(store.url.rstrip("/")).name
     facts = {"title": name, "store": name, "version": store.version}
     return {**facts, "at": options.at, "where": options.where, "limit": options.limit}
 
 
 def _previous_location(out: Path) -> str | None:
-    """The hashed location of the store whose gallery is in a folder."""
+    """Return the hashed location of the store whose gallery is in a folder."""
     marker = read_marker(out)
     if "location_hash" in marker:
         return str(marker["location_hash"])
@@ -307,7 +307,7 @@ def _previous_location(out: Path) -> str | None:
 
 
 def _location_hash(url: str) -> str:
-    """A hash of where a store is, the same for a relative and an absolute path."""
+    """Return a hash of where a store is, the same for a relative and an absolute path."""
     return hashlib.sha256((url if is_remote(url) else str(Path(url).resolve())).encode()).hexdigest()
 
 

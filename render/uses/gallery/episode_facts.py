@@ -59,12 +59,12 @@ _CHECKS = (
 
 
 def check_of(problem: str) -> str:
-    """The short name of the check that reported a problem (diorama.render.store.row_checks.problems_of)."""
+    """Return the short name of the check that reported a problem (diorama.render.store.row_checks.problems_of)."""
     return next((name for mark, name in _CHECKS if mark in problem), "images")
 
 
 def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict[str, Any]:
-    """The facts by which the gallery finds an episode.
+    """Return the facts by which the gallery finds an episode.
 
     visible: least visible fraction of any object in any image, None without objects; pointers do not count as objects.
     objects: number in all images together. seconds: of all steps. things: descriptions of the objects, each once. text:
@@ -95,7 +95,7 @@ def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict
 
 
 def damaged_search_row(episode_id: str, columns: Mapping[str, Any], problems: Sequence[str]) -> dict[str, Any]:
-    """The facts of an episode that can't be read, with an empty key.
+    """Return the facts of an episode that can't be read, with an empty key.
 
     Args:
         columns: the readable columns of its row.
@@ -153,7 +153,7 @@ def _image_facts(record: EpisodeRecord, image: ImageRecord, file: str) -> dict[s
 
 
 def objects_of(annotation: FrameAnnotation) -> list[ObjectAnnotation]:
-    """The annotated objects without the pointer."""
+    """Return the annotated objects without the pointer."""
     pointer = annotation.pointer
     return [item for item in annotation.objects if pointer is None or item.name != pointer.name]
 

@@ -53,7 +53,7 @@ def key_of(episode_id: str, sha256: str | None, text_sha256: str | None) -> str:
 
 
 def folder_of(key: str) -> Path:
-    """The folder of an episode, below the gallery's."""
+    """Return the folder of an episode, below the gallery's."""
     return Path(EPISODES, key[:_PREFIX], key)
 
 
@@ -73,7 +73,7 @@ def check_target(out: Path) -> None:
 
 
 def read_marker(out: Path) -> dict[str, Any]:
-    """What a folder says about its gallery; {} if it is none."""
+    """Return what a folder says about its gallery; {} if it is none."""
     try:
         marker = json.loads(read_foreign(out / MARKER))
     except (OSError, ValueError):

@@ -55,7 +55,7 @@ class _Handler(SimpleHTTPRequestHandler):
         super().send_response_only(code, message)
 
     def send_header(self, keyword: str, value: str) -> None:
-        """A rerun also repairs empty files."""
+        """Send a header, for empty files one that keeps browsers from caching: a rerun repairs them."""
         self._found = self._found and (keyword, value) != ("Content-Length", "0")
         super().send_header(keyword, value)
 
@@ -110,5 +110,5 @@ def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
 
 
 def address_of(server: ThreadingHTTPServer) -> str:
-    """The URL of a server."""
+    """Return the URL of a server."""
     return f"http://{HOST}:{server.server_address[1]}/"

@@ -20,7 +20,7 @@ class FileConflictError(Exception):
 
 
 def below(out: Path, name: str | Path) -> Path:
-    """The path of a file or folder to write or delete below `out`.
+    """Return the path of a file or folder to write or delete below `out`.
 
     Raises UsageError if the name leads elsewhere, or if a symbolic link or a pipe is on the way.
 

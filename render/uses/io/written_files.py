@@ -163,7 +163,7 @@ class WrittenFiles:
         return others
 
     def sha256(self, name: str) -> str:
-        """The hash of a file that was written."""
+        """Return the hash of a file that was written."""
         return self._lists[name].sha256[0]
 
     def digests(self) -> dict[str, str]:

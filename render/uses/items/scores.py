@@ -37,13 +37,13 @@ _log = logging.getLogger(__name__)
 
 
 def no_items(options: Selection) -> UsageError:
-    """The error for a selection without items."""
+    """Return the error for a selection without items."""
     more = "" if options.questions else ", or pass --questions N"
     return UsageError(f"no episode has evaluation items; check STORE, --split and --where{more}")
 
 
 def items_maker(options: Selection) -> Callable[[EpisodeRecord], Iterator[Item]]:
-    """What makes the items of one episode after the other: those of its benchmark, or questions."""
+    """Return what makes the items of one episode after the other: those of its benchmark, or questions."""
     if options.questions is None:
         return items_of
     grammar = default_grammar()
@@ -128,7 +128,7 @@ class Entry:
 
     @classmethod
     def of(cls, item: Item, episode: str) -> Entry:
-        """The entry of an item; its message is not kept."""
+        """Return the entry of an item; its message is not kept."""
         answers = (item.options, item.lettered, item.answer, item.key, item.rules)
         chance = 1 / len(item.options)
         look = item.groups.get("look", "")
@@ -138,7 +138,7 @@ class Entry:
 
     @classmethod
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
-        """An entry that is right if all members are; its answer is that of all."""
+        """Return an entry that is right if all members are; its answer is that of all."""
         answers, replies = [member.answer for member in members], [member.reply for member in members]
         some, flips = members[0], len({*answers}) > 1
         reply = None if None in replies else "" if "" in replies else "right" if replies == answers else "wrong"
@@ -236,7 +236,7 @@ def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, fl
 
 
 def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    """A row for all items, for each task, and for each value of each group; shares from 0 to 1.
+    """Return a row for all items, for each task, and for each value of each group; shares from 0 to 1.
 
     For items in contrasts, also rows of pairs or chains, which are right if all of their items are. For items in looks,
     also rows `minus plain`: shares minus those of the same items in plain, with the interval of the paired difference.
@@ -264,7 +264,7 @@ def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 
 def _look_difference(look: str, group: Sequence[Entry], plain: Mapping[str, Entry]) -> dict[str, Any] | None:
-    """What a look adds to the shares of the same items in `plain`; the interval is that of a mean of differences."""
+    """Return what a look adds to the same items' shares in `plain`; the interval is that of a mean of differences."""
     pairs = [(entry, plain[entry.source]) for entry in group if entry.source in plain]
     if not pairs:
         return None
@@ -302,7 +302,7 @@ def _score_row(name: str, value: str, group: Sequence[Entry]) -> dict[str, Any]:
 
 
 def guessed(row: Mapping[str, Any], name: str) -> str:
-    """What a guesser gets in a row, in percent, with the 95 % interval; "-" if the row has too few items."""
+    """Return what a guesser gets in a row, in percent, with the 95 % interval; "-" if the row has too few items."""
     if row[name] is None:
         return "-"
     limits = f" ({100 * row[f'{name}_low']:.1f}-{100 * row[f'{name}_high']:.1f})" if row["by"] != DIFFERENCE else ""
@@ -310,7 +310,7 @@ def guessed(row: Mapping[str, Any], name: str) -> str:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a Markdown table, shares in percent."""
+    """Return the rows as a Markdown table, shares in percent."""
     head = ("by", "group", "items", "accuracy", "95 % interval", "chance", "blind", "text only", "invalid", "missing")
     cells = [
         [

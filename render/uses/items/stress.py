@@ -55,7 +55,7 @@ class Case:
 
     @classmethod
     def of(cls, name: str, item: Item, record: EpisodeRecord) -> Case:
-        """The case of an item of a store."""
+        """Return the case of an item of a store."""
         placed = [placed_object.location for frame in record.scene.frames for placed_object in frame.objects]
         layout = [f"objects={len(placed)}", *(f"{key}={value}" for key, value in sorted(item.groups.items()))]
         if placed:
@@ -113,12 +113,12 @@ class Finding:
     shortcut: bool = False
 
     def data(self) -> dict[str, Any]:
-        """The finding as JSON data, without the scores."""
+        """Return the finding as JSON data, without the scores."""
         return {name: value for name, value in vars(self).items() if name != "scores"}
 
 
 def stress(cases: Iterable[Case]) -> list[Finding]:
-    """What each learner reaches in each task of at least LEAST items.
+    """Return what each learner reaches in each task of at least LEAST items.
 
     Raises:
         UsageError: scikit-learn is not installed.
@@ -207,7 +207,7 @@ def ids_to_prune(findings: Iterable[Finding], cases: Iterable[Case]) -> list[str
 
 
 def table(findings: Iterable[Finding]) -> str:
-    """The findings as a Markdown table, shares in percent."""
+    """Return the findings as a Markdown table, shares in percent."""
     head = ("task", "learner", "items", "accuracy", "95 % interval", "chance", "shortcut")
     cells = [
         [

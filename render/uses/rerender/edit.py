@@ -168,7 +168,7 @@ def _remove_observer(frame: dict[str, Any], position: int) -> None:
 
 
 def _renumber_instances(document: dict[str, Any]) -> None:
-    """Number instance ids from 1 in the order of the objects, also after an object was added or removed."""
+    """Set instance ids, from 1 in the order of the objects, also after an object was added or removed."""
     for frame in _dicts_in(document.get("frames")):
         items = _dicts_in(frame.get("objects"))
         old = [item.get("index") for item in items]
@@ -329,7 +329,7 @@ def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--se
 
 
 def _resolve_step(node: Any, step: Step, where: tuple[Step, ...], option: str, make: bool) -> Any:
-    """The key or position of a step in a node. make: accept a key that does not exist yet."""
+    """Return the key or position of a step in a node. make: accept a key that does not exist yet."""
     parent = path_text(where) or "the episode"
     match node:
         case dict() if str(step) in node or make:

@@ -102,13 +102,13 @@ def _pin_frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bo
 
 
 def _area_for(area: AreaSpec, standing: Sequence[SceneObject]) -> AreaSpec:
-    """The area, enlarged to hold all objects: with a pointer, the stage may place them outside of it."""
+    """Return the area, enlarged to hold all objects: with a pointer, the stage may place them outside of it."""
     xs, ys = ([item.location[k] for item in standing] for k in (0, 1))
     return AreaSpec(x=(min([area.x[0], *xs]), max([area.x[1], *xs])), y=(min([area.y[0], *ys]), max([area.y[1], *ys])))
 
 
 def _pin(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
-    """The object with its open fields filled from the Scene; a specified place or view stays as it is."""
+    """Return the object with its open fields filled from the Scene; a specified place or view stays as it is."""
     x, y, z = item.location
     decided: dict[str, Any] = {"name": object_name(spec, index), "shape": item.outline or item.shape}
     if not is_model(item.shape):

@@ -151,7 +151,7 @@ def _body_name(item: SceneObject) -> str:
 
 
 def _world_xml(objects: Sequence[SceneObject], free: Collection[str]) -> str:
-    """The world in MuJoCo's XML."""
+    """Return the world in MuJoCo's XML."""
     assets, bodies = [], ['<geom type="plane" size="0 0 1"/>']
     for item in objects:
         form, geoms = form_of(item.shape, item.outline), []

@@ -205,7 +205,7 @@ class AssetCheck:
 
 
 def _contact_problem(frame: FrameSpec, episode: EpisodeSpec, number: int, roots: Sequence[Path]) -> str:
-    """What keeps objects from being in, on or beside others, as far as it shows without a search; "" if nothing."""
+    """Return what keeps objects from being in, on or beside others, as far as no search is needed; "" if nothing."""
     if claims_of(frame):
         stage, keys = stage_of(episode), Keys(episode.seed, episode.id, episode.frame_name(number))
         try:

@@ -49,7 +49,7 @@ def first_numbers(store: Any) -> dict[str, int]:
 
 
 def _missing_word(item: Mapping[str, Any]) -> str | None:
-    """The first attribute for whose value CLEVR has no word."""
+    """Return the first attribute for whose value CLEVR has no word."""
     return next((key for key, words in _WORDS.items() if item[key] not in words), None)
 
 

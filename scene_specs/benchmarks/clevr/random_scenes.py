@@ -72,14 +72,14 @@ class _Frame:
             self.add("sphere", _CONTENTS[0], "on", pick(self.rng, tops))
 
     def container(self, count: int) -> None:
-        """A container, and what is in it."""
+        """Add a container, and what is in it."""
         shape = pick(self.rng, tuple(_CONTAINERS))
         holder = self.add(shape, _CONTAINERS[shape])
         for _ in range(min(count - 1, 1 if shape == "bowl" else 3)):
             self.add(pick(self.rng, (*_FLAT, "sphere")), pick(self.rng, _CONTENTS), "in", holder)
 
     def leaning(self, count: int) -> None:
-        """A plank that leans on a cube, and small ones on or beside the cube."""
+        """Add a plank that leans on a cube, and small ones on or beside the cube."""
         cube = self.add("cube", "large")
         (x, y), height = _HALF_PLANK, round(float(self.rng.uniform(0.9, 1.25)), 3)
         plank = OutlineSpec(polygon=((-x, -y), (x, -y), (x, y), (-x, y)), height=height)

@@ -53,7 +53,7 @@ def similarity_of(graphs: Sequence[SceneGraph]) -> Similarity | None:
 
 
 def pair_differences(graphs: Sequence[SceneGraph]) -> tuple[int, ...]:
-    """Number of attributes and relations in which each of the six pairs differs."""
+    """Return the number of attributes and relations in which each of the six pairs differs."""
     return tuple(count_differences(first, second) for first, second in combinations(graphs, 2))
 
 
@@ -114,7 +114,7 @@ def _silent_attributes(source: Source) -> list[str]:
 
 
 def _graphs_in_one_order(images: Sequence[Sequence[Attributes]], rng: np.random.Generator) -> list[SceneGraph]:
-    """The graphs of images, with their objects in one drawn order, the same for all images."""
+    """Return the graphs of images, with their objects in one drawn order, the same for all images."""
     order = rng.permutation(len(images[0])).tolist()
     return [graph_of([objects[k] for k in order]) for objects in images]
 
@@ -154,7 +154,7 @@ def independent(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
 
 
 def arranged(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
-    """The same four objects of one size and shape in all images; `arrangements` has their places."""
+    """Return the same four objects of one size and shape in all images; `arrangements` has their places."""
     same = {name: pick(rng, source.values[name]) for name in ("size", "shape")}
     return [graph_of([{**item, **same} for item in _draw_objects(source, rng, SIZE)])] * SIZE
 
@@ -188,12 +188,12 @@ LEVELS: Mapping[str, Mapping[str, Level]] = {"attributes": _ATTRIBUTE_LEVELS, "r
 
 
 def builders_for(source: Source, level: Level) -> list[_Builder]:
-    """The builders of a level whose objects fit into a source's images."""
+    """Return the builders of a level whose objects fit into a source's images."""
     return [builder for builder in level.builders if builder is not decoys or source.object_count[1] > SIZE]
 
 
 def summary(contexts: Iterable[EpisodeData]) -> list[dict[str, Any]]:
-    """A row per source and level, as JSON data: number of contexts, differences of pairs, lengths of descriptions, and
+    """Return a row per source and level: number of contexts, differences of pairs, lengths of descriptions, and
     how many images a single value identifies. Raises SpecError for a context without its measured truth.
     """
     groups: dict[tuple[str, str, str], list[Truth]] = {}
@@ -222,7 +222,7 @@ def _histogram(values: Iterable[int]) -> dict[str, int]:
 
 
 def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows of `summary` as a Markdown table."""
+    """Return the rows of `summary` as a Markdown table."""
 
     def counts(value: Mapping[str, int]) -> str:
         return ", ".join(f"{key}: {count}" for key, count in value.items())

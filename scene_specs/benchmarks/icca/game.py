@@ -76,7 +76,7 @@ class ListenerVariant:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
 
     def data(self) -> dict[str, Any]:
-        """The settings of the variant as JSON data, as in the table of variants."""
+        """Return the settings of the variant as JSON data, as in the table of variants."""
         row = {key: value for key, value in asdict(self).items() if key != "name" and (key, value) != ("intro", True)}
         return {**row, "misleading_trials": [*self.misleading_trials]}
 
@@ -85,13 +85,13 @@ class ListenerVariant:
         return not self.images_once or trial == 0 or trial in self.misleading_trials
 
     def images(self, trial: int, form: str = "separate") -> int:
-        """Number of images in the prompt of a trial: four per showing, or one collage."""
+        """Return the number of images in the prompt of a trial: four per showing, or one collage."""
         first = 0 if self.history else trial
         showings = sum(self.shows(number) for number in range(first, trial + 1))
         return showings * (1 if form == "collage" else PER_REPETITION)
 
     def most_images(self, form: str = "separate") -> int:
-        """The largest number of images in any prompt of a game."""
+        """Return the largest number of images in any prompt of a game."""
         return max(self.images(trial, form) for trial in range(TRIALS))
 
 
@@ -132,7 +132,7 @@ LISTENER_VARIANTS = {name: listener_of(name, row) for name, row in _TABLE["liste
 
 
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
-    """A user's listener variant as JSON: a row of the table, or the published `interaction_args_lsnr.json`.
+    """Return a user's listener variant as JSON: a row of the table, or the published `interaction_args_lsnr.json`.
 
     Raises SpecError.
     """
@@ -202,7 +202,7 @@ class Game:
             raise self.error(problem)
 
     def error(self, problem: str) -> SpecError:
-        """The error of a problem with this game; names its folder."""
+        """Return the error of a problem with this game; names its folder."""
         return spec_error(f"game {self.name!r}: {problem}", file=str(self.folder or ""))
 
     @property
@@ -248,7 +248,7 @@ def _draw_order(seed: int, name: str, purpose: str) -> Order:
 
 
 def misleading_order(seed: int, name: str, trial: int) -> Order:
-    """A permutation of four without a fixed point; the nine are equally likely."""
+    """Return a permutation of four without a fixed point; the nine are equally likely."""
     rng = generator(seed, f"icca/{name}", f"misleading {trial}")
     # Nine of 24 permutations qualify: a hundred draws without one happen about once in 10^20.
     for _ in range(100):
@@ -281,7 +281,7 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
 
 
 def variants_command(options: Variants) -> Result:
-    """The result of `render-specs icca variants`."""
+    """Return the result of `render-specs icca variants`."""
     listeners = [
         {"name": setup.name, **setup.data(), "images": [setup.images(trial, options.form) for trial in range(TRIALS)]}
         for setup in LISTENER_VARIANTS.values()

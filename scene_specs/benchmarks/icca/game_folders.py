@@ -42,7 +42,7 @@ _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
 def game_folders(paths: Sequence[Path]) -> list[Path]:
-    """The game folders among `paths` and directly below them, sorted by name. Raises SpecError."""
+    """Return the game folders among `paths` and directly below them, sorted by name. Raises SpecError."""
     by_name: dict[str, Path] = {}
     for path in paths:
         if not path.is_dir():
@@ -68,7 +68,7 @@ def read_games(paths: Sequence[Path]) -> list[Game]:
 
 
 def read_game(folder: Path) -> Game:
-    """A game from its folder; opens the images and checks every row. Raises SpecError with all diagnostics."""
+    """Yield a game from its folder; opens the images and checks every row. Raises SpecError with all diagnostics."""
     name, table = folder.resolve().name, _table(folder)
     parts: tuple[Callable[[], Any], ...] = (lambda: _list_images(folder), lambda: _read_rows(table))
     images, rows = read_each(parts, lambda read: [read()])
@@ -111,7 +111,7 @@ def _list_images(folder: Path) -> list[str]:
 
 
 def _read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table, with all columns and a cell in each. Raises SpecError."""
+    """Return the rows of a table, with all columns and a cell in each. Raises SpecError."""
     # read_text removes one byte order mark; some editors write two.
     text = read_text(path, _MAX_TABLE_BYTES).removeprefix("\ufeff")
     try:
@@ -138,7 +138,7 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], name: str) -> str:
-    """What is wrong with a trial; "" if nothing is."""
+    """Return what is wrong with a trial; "" if nothing is."""
     if row["targetImg"] not in images:
         return f"targetImg {row['targetImg']!r} is not one of the folder's images: {', '.join(images)}"
     if row["clickedObj"] not in (*CLICKED, "") or row["correct"] not in ("True", "False", ""):
@@ -158,7 +158,7 @@ def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], nam
 
 
 def _read_graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
-    """The scene graphs of game.json, in the order of `images`; () without that file."""
+    """Return the scene graphs of game.json, in the order of `images`; () without that file."""
     path = folder / TRUTH
     if not path.exists():
         return ()
@@ -187,7 +187,7 @@ def _read_graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
 
 
 def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
-    """The CSV table of a game; without trials, their cells are empty."""
+    """Return the CSV table of a game; without trials, their cells are empty."""
     rows: list[tuple[object, ...]] = [COLUMNS]
     for number, target in enumerate(game.target_images):
         trial = trials[number] if trials else Recorded("")
@@ -200,7 +200,7 @@ def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
 
 
 def transcript_rows(transcript: Transcript) -> list[Recorded]:
-    """A transcript for `table_text`. distr0 to distr2 are the other images in the order of their names; an invalid
+    """Return a transcript for `table_text`. distr0 to distr2 are the other images, ordered by name; an invalid
     answer has no clickedObj, and is wrong.
     """
     rows = []
@@ -215,7 +215,7 @@ def transcript_rows(transcript: Transcript) -> list[Recorded]:
 
 
 def records_text(game: Game, transcript: Transcript) -> str:
-    """The CSV file that the published notebook reads: of each trial, the table's columns, both orders and labels."""
+    """Return the published notebook's CSV file: of each trial, the table's columns, both orders and labels."""
     rows = [*csv.reader(io.StringIO(table_text(game, transcript_rows(transcript))))]
     head = ("spkr_trial_fns", "spkr_msg", "tgt_label_for_spkr", "lsnr_trial_fns", "tgt_label_for_lsnr", "lsnr_pred")
     table: list[tuple[object, ...]] = [("", *COLUMNS[1:], *head)]

@@ -66,7 +66,7 @@ def generate(options: Options) -> Series:
 
 
 def _variable_properties(source: str) -> tuple[str, ...]:
-    """What images of a source can differ in, the default first."""
+    """Return what images of a source can differ in, the default first."""
     return ("parts",) if source == TANGRAM else SOURCES[source].vary
 
 
@@ -146,7 +146,7 @@ def _not_found(identity: str, attempts: int) -> SpecError:
 
 
 def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
-    """The measured part of a context's `task`.
+    """Return the measured part of a context's `task`.
 
     `similarity`: `values` in each image, `differences` of each pair ("0-1", ...). `descriptions`, in the order of the
     images: `full_brevity` and `incremental`, each with `text`, `length` and `says` (a scene graph), and `single`:
@@ -193,7 +193,7 @@ def _graph_of_parts(names: Sequence[str]) -> SceneGraph:
 
 
 def _alike(item: Annotation) -> list[str]:
-    """The largest group of parts with the same number of pieces."""
+    """Return the largest group of parts with the same number of pieces."""
     sizes = {name: len(pieces) for name, pieces in item.groups().items()}
     return max(([name for name in sizes if sizes[name] == size] for size in sizes.values()), key=len)
 
@@ -236,7 +236,7 @@ def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> F
 
 
 def graph_of_shown_parts(parts: Sequence[Part], color: Mapping[str, object]) -> SceneGraph:
-    """The graph of a tangram from its pieces: the parts whose pieces are all colored.
+    """Return the graph of a tangram from its pieces: the parts whose pieces are all colored.
 
     Args:
         parts: of the tangram.

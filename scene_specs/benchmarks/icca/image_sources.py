@@ -71,7 +71,7 @@ SOURCES: Mapping[str, Source] = TypeAdapter(dict[str, Source]).validate_json(
 def frame_spec(
     source: str, graph: SceneGraph, places: Sequence[Place], camera: Point, context: str, seed: int, name: str
 ) -> FrameData:
-    """An image as a frame of a spec. Objects are named thing-0, thing-1, ... in the graph's order.
+    """Return an image as a frame of a spec. Objects are named thing-0, thing-1, ... in the graph's order.
 
     Args:
         places: of the objects; see `draw_layout`.
@@ -104,7 +104,7 @@ def draw_layout(
     source: Source, images: Sequence[Sequence[Mapping[str, str]]], lines: Sequence[Sequence[int]],
     swaps: Sequence[Sequence[int]] | None, rng: np.random.Generator,
 ) -> tuple[Point, list[list[Place]]] | None:  # fmt: skip
-    """The camera's location, and the places of the objects of each image: those of the context, assigned anew.
+    """Return the camera's location, and the places of the objects of each image: those of the context, assigned anew.
 
     Args:
         images: attributes of objects.
@@ -133,7 +133,7 @@ def draw_layout(
 
 
 def _shuffled_among_equals(kinds: Sequence[tuple[str, str]], rng: np.random.Generator) -> list[int]:
-    """A permutation of the indices that keeps the kind at each."""
+    """Return a permutation of the indices that keeps the kind at each."""
     permutation = [0] * len(kinds)
     for kind in dict.fromkeys(kinds):
         own = [k for k, candidate in enumerate(kinds) if candidate == kind]
@@ -162,7 +162,7 @@ def _model_objects(graph: SceneGraph, places: Sequence[Place], context: str, see
 
 
 def attributes_of(source: str, item: Mapping[str, Any]) -> dict[str, str]:
-    """The attributes of an object of a spec, or of a rendered object's annotation.
+    """Return the attributes of an object of a spec, or of a rendered object's annotation.
 
     Raises ValueError for values that the source does not have.
     """
@@ -182,7 +182,7 @@ def _word(value: Any) -> str:
 
 
 def _category_word(shape: object) -> str:
-    """The source's word for a model's folder; the folder itself if there is none."""
+    """Return the source's word for a model's folder; the folder itself if there is none."""
     name = parse_model(str(shape))
     folder = name.category if name else str(shape)
     return next(
@@ -193,7 +193,7 @@ def _category_word(shape: object) -> str:
 def graph_of_annotations(
     source: str, objects: Sequence[Mapping[str, Any]], relations: Mapping[str, Mapping[str, Sequence[str]]] | None
 ) -> SceneGraph:
-    """The scene graph of a rendered image.
+    """Return the scene graph of a rendered image.
 
     Args:
         objects: with name, shape, color, material, size, in index order.

@@ -42,7 +42,7 @@ class Ground(NamedTuple):
     jitter: float = 0.0
 
     def axes(self, camera: Point) -> NDArray[np.float64]:
-        """Unit vectors to the right and to the front, (2, 2)."""
+        """Return unit vectors to the right and to the front, (2, 2)."""
         if not camera:
             return np.array([[1.0, 0.0], [0.0, 1.0]])
         x, y = np.array(camera[:2]) / math.hypot(*camera[:2])
@@ -102,7 +102,7 @@ def telling_layouts(images: Sequence[Sequence[Point]]) -> list[str]:
 
 
 def _layout_facts(points: NDArray[np.float64]) -> dict[str, object]:
-    """What a layout shows. points: coordinates from 0 to 1, (count, 2)."""
+    """Return what a layout shows. points: coordinates from 0 to 1, (count, 2)."""
     gaps = np.diff(np.sort(points, axis=0), axis=0)
     return {
         "number of objects": len(points),
@@ -160,7 +160,7 @@ class SceneGraph:
 
 
 def graph_of(objects: Sequence[Mapping[str, str]], relations: Sequence[Sequence[Any]] = ()) -> SceneGraph:
-    """A graph from attributes and (relation, object, of object), with any of the four relations; sorts relations."""
+    """Return a graph of attributes and (relation, object, of object), any of the four relations, which it sorts."""
     stored = set()
     for name, owner, other in relations:
         base, swapped = STORED[name]
@@ -181,12 +181,12 @@ class GraphData(BaseModel, strict=True, frozen=True, extra="forbid"):
         return self
 
     def graph(self) -> SceneGraph:
-        """The data as a scene graph."""
+        """Return the data as a scene graph."""
         return graph_of(self.things, self.relations)
 
 
 def graph_from_json(data: object) -> SceneGraph:
-    """The inverse of SceneGraph.data. Raises ValueError for other JSON data."""
+    """Return the inverse of SceneGraph.data. Raises ValueError for other JSON data."""
     try:
         return GraphData.model_validate(data).graph()
     except ValidationError:
@@ -239,12 +239,12 @@ def is_true_of(description: SceneGraph, image: SceneGraph) -> bool:
 
 
 def agreement(description: SceneGraph, image: SceneGraph) -> int:
-    """The largest number of a description's attributes and relations that hold under one mapping."""
+    """Return the largest number of a description's attributes and relations that hold under one mapping."""
     return readings(description, image)[0].bit_count()
 
 
 def count_differences(first: SceneGraph, second: SceneGraph) -> int:
-    """Number of attributes and relations of the first that differ in the second, under the best mapping.
+    """Return the number of attributes and relations of the first that differ in the second, under the best mapping.
 
     Symmetric for graphs of the same number of attributes and relations.
     """
@@ -252,7 +252,7 @@ def count_differences(first: SceneGraph, second: SceneGraph) -> int:
 
 
 def subgraph(graph: SceneGraph, chosen: int) -> SceneGraph:
-    """The description that consists of the atoms of these bits, and of the objects that they are about."""
+    """Return the description that consists of the atoms of these bits, and of the objects that they are about."""
     atoms = [atom for k, atom in enumerate(graph.atoms()) if chosen >> k & 1]
     used = sorted({k for atom in atoms for k in (atom.owner, atom.other) if k >= 0})
     objects = [tuple((name, value) for name, value in graph.objects[k] if Atom(name, value, k) in atoms) for k in used]

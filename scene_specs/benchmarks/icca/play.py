@@ -92,7 +92,7 @@ class Speaker(Protocol):
     """Describes targets."""
 
     def speak(self, view: SpeakerView) -> str:
-        """The message of a trial, one line."""
+        """Return the message of a trial, one line."""
         ...
 
 
@@ -135,7 +135,7 @@ class Trial(PastTrial):
 
 
 def label_of(answer: str, labels: Sequence[str]) -> str:
-    """The label that an answer names, as a person reads it: `B`, `(b)`, `**B**`, `image b`, `The answer is B.`
+    """Return the label that an answer names, as a person reads it: `B`, `(b)`, `**B**`, `image b`, `The answer is B.`
 
     "" for an answer that names none or several.
     """
@@ -195,7 +195,7 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
 
 
 def _usage_data(game: Game, number: int, role: str, player: Any) -> Any:
-    """A player's usage as JSON data, which the player can't change later. Raises PlayerError."""
+    """Return a player's usage as JSON data, which the player can't change later. Raises PlayerError."""
     text = _ask(game, number, role, lambda: json.dumps(player.usage, default=str, ensure_ascii=False), 0, _MAX_USAGE)
     return json.loads(text)
 
@@ -224,7 +224,7 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
 
 
 def _ask(game: Game, number: int, role: str, ask: Callable[[], object], least: int, most: int) -> str:
-    """The text that a player returns; what may not be empty is one line.
+    """Return the text that a player returns; what may not be empty is one line.
 
     Raises PlayerError; SpecError for anything else, or for another length.
     """

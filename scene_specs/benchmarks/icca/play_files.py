@@ -258,7 +258,7 @@ def _read_setup(options: Presented) -> Setup:
 
 
 def show_prompt(options: Prompt) -> Result:
-    """The prompt of one trial, after the trials before are played."""
+    """Return the prompt of one trial, after the trials before are played."""
     setup = _read_setup(options)
     games = read_games((options.game,))
     if len(games) != 1:
@@ -296,7 +296,7 @@ def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
 
 
 def _score_chart(path: Path, rows: Sequence[Row]) -> Chart:
-    """The scores as lines over repetitions."""
+    """Return the scores as lines over repetitions."""
     titles = {
         "words": "words per message",
         "tokens": "tokens per message",

@@ -33,14 +33,14 @@ _Key = TypeVar("_Key", int, str)
 
 
 def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
-    """The scene graphs of a game's images. Raises SpecError where they are unknown."""
+    """Return the scene graphs of a game's images. Raises SpecError where they are unknown."""
     if not game.pictures:
         raise game.error(f"{player} needs the truth of the images, which games made by Diorama have in game.json")
     return game.pictures
 
 
 def _to_identify(game: Game, player: str) -> list[tuple[SceneGraph, list[SceneGraph]]]:
-    """The scene graph of each image, with those of the other images.
+    """Return the scene graph of each image, with those of the other images.
 
     Raises SpecError where the graphs are unknown, or an image can't be identified.
     """
@@ -60,7 +60,7 @@ class PlannedSpeaker:
     _messages: list[str]
 
     def speak(self, view: SpeakerView) -> str:
-        """The message of this trial."""
+        """Return the message of this trial."""
         return self._messages[view.trial]
 
 
@@ -93,7 +93,7 @@ class ScriptedSpeaker(PlannedSpeaker):
         return complete, described, pruned_incremental(graph, others, types=True)
 
     def _drop_needless(self, image: int, description: SceneGraph, least: int) -> SceneGraph:
-        """A description without what can go; one value after the other, from the end."""
+        """Return a description without what can go; one value after the other, from the end."""
         for k in reversed(range(len(description.atoms()))):
             count = len(description.atoms())
             rest = subgraph(description, (1 << count) - 1 - (1 << k)) if count > least else description
@@ -104,14 +104,14 @@ class ScriptedSpeaker(PlannedSpeaker):
 
 
 def _without_articles(description: SceneGraph) -> str:
-    """A description without articles, and without `thing` after a value; `the` and `another` refer to other objects."""
+    """Return a description without articles or `thing` after a value; `the` and `another` refer to other objects."""
     values = "|".join(re.escape(value) for item in description.objects for _, value in item)
     words = [word for word in text_of(description).replace(" and ", ", ").split() if word not in ("a", "an")]
     return re.sub(rf"\b({values}) {NO_NOUN}\b", r"\1", " ".join(words))
 
 
 def remembered(heard: SceneGraph, said: Iterable[tuple[_Key, SceneGraph]]) -> list[_Key]:
-    """The labels (or images) for which a message contained all that is heard.
+    """Return the labels (or images) for which a message contained all that is heard.
 
     Of several, those whose last such message had the fewest values.
 
@@ -145,7 +145,7 @@ class RestlessSpeaker(PlannedSpeaker):
 
 
 def _rotate(graph: SceneGraph, turn: int) -> SceneGraph:
-    """The same graph with its objects rotated by `turn`."""
+    """Return the same graph with its objects rotated by `turn`."""
     count = len(graph.objects)
     moved = [(k + turn) % count for k in range(count)]
     relations = tuple((name, moved.index(a), moved.index(b)) for name, a, b in graph.relations)
@@ -168,7 +168,7 @@ class OracleListener:
         self._game, self._setup = game, setup
 
     def choose(self, view: ListenerView) -> str:
-        """The target's label."""
+        """Return the target's label."""
         order = self._game.listener_order(self._setup.listener, view.trial, self._setup.presentation.seed)
         return view.labels[order.index(self._game.targets[view.trial])]
 
@@ -199,7 +199,7 @@ class LiteralListener(RandomListener):
         self._lexicon = Lexicon(tuple(self._graphs.values()))
 
     def best(self, view: ListenerView) -> list[str]:
-        """The labels of the images that fit best; all labels where no image is shown or no word is known."""
+        """Return the labels of the images that fit best; all labels where no image is shown or no word is known."""
         description = self._lexicon.parse(view.message)
         shown = last_shown(view.prompt, view.labels)
         seen = {label: self._graphs[file] for label, file in shown.items() if file in self._graphs}
@@ -224,7 +224,7 @@ class LearnerListener(LiteralListener):
         self._shuffled, self._images = setup.listener.shuffle, game.images
 
     def choose(self, view: ListenerView) -> str:
-        """The label."""
+        """Return the label."""
         said = ((self._current_label(earlier, view), self._lexicon.parse(earlier.message)) for earlier in view.past)
         known = remembered(self._lexicon.parse(view.message), (pair for pair in said if pair[0]))
         if not known:
@@ -232,7 +232,7 @@ class LearnerListener(LiteralListener):
         return self._pick_label("learner", view, [label for label in view.labels if label in known])
 
     def _current_label(self, earlier: PastTrial, view: ListenerView) -> str:
-        """The current label of an earlier target; "" if unknown. With shuffled labels, the image identifies it."""
+        """Return an earlier target's current label, "" if unknown. With shuffled labels, the image identifies it."""
         # The feedback to an invalid answer does not reveal the right label.
         if not earlier.choice or not self._shuffled:
             return earlier.listener_label if earlier.choice else ""
@@ -252,7 +252,7 @@ class Replay:
                 raise spec_error(f"game {transcript.game!r} is there twice", hint, file=str(path))
 
     def __call__(self, game: Game, setup: Setup) -> ReplayedPlayer:
-        """The player of a game, as speaker or listener. Raises SpecError where the transcript is of another game."""
+        """Return a game's player, as speaker or listener. Raises SpecError where the transcript is of another game."""
         transcript = self._games.get(game.name)
         if transcript is None:
             raise spec_error(f"game {game.name!r} is not in it", file=str(self._path))
@@ -268,11 +268,11 @@ class ReplayedPlayer:
         self._transcript, self._game, self._setup = transcript, game, setup
 
     def speak(self, view: SpeakerView) -> str:
-        """The message of this trial."""
+        """Return the message of this trial."""
         return self._transcript.trials[view.trial].message
 
     def choose(self, view: ListenerView) -> str:
-        """The present label of the image that was picked; an invalid answer is repeated."""
+        """Return the present label of the image that was picked; an invalid answer is repeated."""
         trial = self._transcript.trials[view.trial]
         if not trial.choice:
             # With other labels, the same words could name one.
@@ -283,7 +283,7 @@ class ReplayedPlayer:
 
 
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """The factory of a player that is given by its name.
+    """Return the factory of a player that is given by its name.
 
     Raises:
         UsageError: for an unknown player.
@@ -316,11 +316,11 @@ class ModelPlayer:
         self.usage: dict[str, Any] = {}
 
     def speak(self, view: SpeakerView) -> str:
-        """The model's message; "(no message)" if it is empty."""
+        """Return the model's message; "(no message)" if it is empty."""
         return self._ask_model("speaker", view)[:MAX_MESSAGE].strip() or "(no message)"
 
     def choose(self, view: ListenerView) -> str:
-        """The model's answer."""
+        """Return the model's answer."""
         return self._ask_model("listener", view)[:MAX_ANSWER]
 
     def _ask_model(self, role: str, view: SpeakerView | ListenerView) -> str:

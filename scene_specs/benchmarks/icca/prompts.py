@@ -44,7 +44,7 @@ class Part:
     role: Role = "user"
 
     def data(self) -> dict[str, Any]:
-        """The part as JSON data."""
+        """Return the part as JSON data."""
         if self.kind == "text":
             return {"text": self.text, **({} if self.role == "user" else {"role": self.role})}
         part_data: dict[str, Any] = {self.kind: list(self.files) if self.kind == COLLAGE else self.files[0]}
@@ -79,7 +79,7 @@ class PastTrial:
 
 
 def _collage_rules(presentation: Presented) -> str:
-    """The sentence that explains the labels of a collage; "" for separate images."""
+    """Return the sentence that explains the labels of a collage; "" for separate images."""
     if presentation.form != COLLAGE:
         return ""
     places = ", ".join(f"{a} is {b}" for a, b in zip(presentation.names, LABELS["positions"], strict=True))
@@ -92,7 +92,7 @@ def _text(text: str, role: Role = "user") -> Part:
 
 
 def image_parts(game: Game, order: Order, presentation: Presented, mask: bool = False) -> list[Part]:
-    """The four images as parts. Masked parts name no file, so nothing distinguishes them."""
+    """Return the four images as parts. Masked parts name no file, so nothing distinguishes them."""
     files = [MASK if mask else game.images[k] for k in order]
     if presentation.form == COLLAGE:
         return [Part(COLLAGE, files=tuple(files))]
@@ -103,7 +103,7 @@ def image_parts(game: Game, order: Order, presentation: Presented, mask: bool = 
 def speaker_prompt(
     game: Game, variant: SpeakerVariant, presentation: Presented, trial: int, past: Sequence[PastTrial], label: str
 ) -> list[Part]:
-    """The instruction, the four images once, earlier messages with their answers, and the label of the target."""
+    """Return the instruction, the four images once, earlier messages with their answers, and the target's label."""
     rules = TEXTS["speaker"].format(collage=_collage_rules(presentation), says=variant.says, words=WORDS)
     parts = [_text(TEXTS["system"], "system"), _text(rules)]
     parts += image_parts(game, game.speaker_order, presentation)
@@ -125,7 +125,7 @@ def _speaker_feedback(trial: PastTrial) -> str:
 def listener_prompt(
     game: Game, variant: ListenerVariant, presentation: Presented, trial: int, past: Sequence[PastTrial], message: str
 ) -> list[Part]:
-    """The instruction, earlier rounds if the variant has a history, images where it shows them, and the message."""
+    """Return the instruction, earlier rounds if the variant has them, images where it shows them, and the message."""
 
     def round_parts(number: int, title: str, shown: Order, message: str) -> list[Part]:
         images = image_parts(game, shown, presentation, variant.mask) if variant.shows(number) else []
@@ -152,12 +152,12 @@ def _listener_feedback(trial: PastTrial, names: str) -> str:
 
 
 def image_count(parts: Sequence[Part]) -> int:
-    """Number of images in a prompt; a collage is one."""
+    """Return the number of images in a prompt; a collage is one."""
     return sum(part.kind != "text" for part in parts)
 
 
 def as_text(parts: Sequence[Part]) -> str:
-    """A prompt as text, with images in brackets."""
+    """Return a prompt as text, with images in brackets."""
 
     def line(part: Part) -> str:
         if part.kind != "text":
@@ -168,7 +168,7 @@ def as_text(parts: Sequence[Part]) -> str:
 
 
 def speaker_label_of(game: Game, presentation: Presented, image: int) -> str:
-    """The speaker's label of an image."""
+    """Return the speaker's label of an image."""
     return presentation.names[game.speaker_order.index(image)]
 
 
@@ -184,7 +184,7 @@ def last_shown(prompt: Sequence[Part], labels: Sequence[str]) -> dict[str, str]:
 
 
 def open_image(path: Path) -> Image.Image:
-    """An image in RGB. Raises SpecError."""
+    """Return an image in RGB. Raises SpecError."""
     try:
         with Image.open(io.BytesIO(read_foreign(path)), formats=("PNG", "JPEG")) as image:
             return image.convert("RGB")
@@ -205,7 +205,7 @@ def collage(images: Sequence[Image.Image]) -> Image.Image:
 
 
 def compose_image(game: Game, part: Part) -> Image.Image:
-    """The image that a part of a prompt refers to; a mask is black and as large as the game's first image.
+    """Return the image that a part of a prompt refers to; a mask is black and as large as the game's first image.
 
     Raises SpecError for a game without a folder, a part without an image, or images larger than 4096 pixels a side.
     """
@@ -223,7 +223,7 @@ def compose_image(game: Game, part: Part) -> Image.Image:
 
 
 def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture]) -> list[Message]:
-    """A prompt as messages, of alternating roles after the first.
+    """Yield a prompt as messages, of alternating roles after the first.
 
     Args:
         pictures: those opened before, which are not opened again.
@@ -249,7 +249,7 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
 
 
 def png_bytes(image: Image.Image) -> bytes:
-    """A PNG file; equal for equal pixels."""
+    """Return a PNG file; equal for equal pixels."""
     stream = io.BytesIO()
     image.save(stream, "PNG")
     return stream.getvalue()

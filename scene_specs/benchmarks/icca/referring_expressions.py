@@ -42,7 +42,7 @@ class IndistinguishableError(ValueError):
 
 
 def full_brevity(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph:
-    """A shortest description that is true of the target and of none of the others.
+    """Return a shortest description that is true of the target and of none of the others.
 
     Among equally short ones, the one with the most preferred attributes. Each attribute and each relation counts one.
     Falls back to `pruned_incremental` beyond six. Raises IndistinguishableError.
@@ -58,7 +58,7 @@ def full_brevity(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph
 
 
 def incremental(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph:
-    """The description of the incremental algorithm; true of the target and of none of the others, often not shortest.
+    """Return the incremental algorithm's description: true of the target and of no other, often not the shortest.
 
     Objects that are rarest among the others come first, attributes of each by PREFERENCE. The type of every mentioned
     object is included. Raises IndistinguishableError.
@@ -67,7 +67,7 @@ def incremental(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph:
 
 
 def pruned_incremental(target: SceneGraph, others: Sequence[SceneGraph], types: bool = False) -> SceneGraph:
-    """The incremental description without its redundant parts, dropped from its end.
+    """Return the incremental description without its redundant parts, dropped from its end.
 
     Args:
         types: objects keep their types or go completely, and no object becomes identical to another: telling those two
@@ -94,12 +94,12 @@ def pruned_incremental(target: SceneGraph, others: Sequence[SceneGraph], types: 
 
 
 def _doubles(description: SceneGraph) -> int:
-    """Number of objects that are described exactly as another one."""
+    """Return the number of objects that are described exactly as another one."""
     return len(description.objects) - len({*description.objects})
 
 
 def _with_types(target: SceneGraph, bits: int) -> int:
-    """The atoms, and the types of all objects that they are about."""
+    """Return the atoms, and the types of all objects that they are about."""
     atoms = target.atoms()
     mentioned = {k for j, atom in enumerate(atoms) if bits >> j & 1 for k in (atom.owner, atom.other)}
     for j, atom in enumerate(atoms):
@@ -127,7 +127,7 @@ def _distractor_readings(target: SceneGraph, others: Sequence[SceneGraph]) -> li
 
 
 def _search_order(target: SceneGraph, others: Sequence[SceneGraph]) -> list[int]:
-    """Indices of the target's atoms, in the order in which the algorithms try them."""
+    """Return indices of the target's atoms, in the order in which the algorithms try them."""
     occurrences = [sum(item in other.objects for other in others) for item in target.objects]
 
     def rank(pair: tuple[int, Atom]) -> tuple[int, int, int, int]:
@@ -159,7 +159,7 @@ def single_names(target: SceneGraph, others: Sequence[SceneGraph]) -> list[str]:
 
 
 def noun_phrase(item: Iterable[tuple[str, str]], article: str = "a") -> str:
-    """`a small red metal cube`; without a noun `a red thing`."""
+    """Return `a small red metal cube`; without a noun `a red thing`."""
     values = dict(item)
     words = [values[name] for name in ORDER if name in values]
     if not any(name in values for name in TYPES):
@@ -172,7 +172,7 @@ def noun_phrase(item: Iterable[tuple[str, str]], article: str = "a") -> str:
 
 
 def text_of(description: SceneGraph) -> str:
-    """`a red cube and a sphere left of a small cylinder`; each relation is a clause, unrelated objects stand alone.
+    """Return `a red cube and a sphere left of a small cylinder`: a clause per relation, unrelated objects alone.
 
     Objects with equal descriptions read `a cube`, `another cube`, `a third cube`, and later `the first cube`, ...
     """
@@ -210,7 +210,7 @@ class Lexicon:
         self._pattern = re.compile(rf"(?<![\w-])({words})(?![\w-])")
 
     def parse(self, message: str) -> SceneGraph:
-        """The description that a message gives; unknown words are skipped.
+        """Return the description that a message gives; unknown words are skipped.
 
         Values belong to one object up to the next value of the same kind, comma, `and` or relation. `the` refers to an
         object that was mentioned with the same values, `the first` or `the second` to one of several. A `thing` without
@@ -227,7 +227,7 @@ class Lexicon:
         return graph_of(objects, relations)
 
     def _parse_part(self, text: str, objects: list[dict[str, str]], related: bool) -> list[int]:
-        """Indices of the objects that a part of a clause mentions; new ones are appended to `objects`.
+        """Return indices of the objects that a part of a clause mentions; new ones are appended to `objects`.
 
         related: the part is one side of a relation.
         """

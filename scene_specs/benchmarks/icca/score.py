@@ -52,7 +52,7 @@ def plain_words(message: str) -> list[str]:
 
 
 def content_words(message: str) -> list[str]:
-    """The content words as stems: `plain_words` without a fixed list of function words, by Porter's stemmer.
+    """Return the content words as stems: `plain_words` without a fixed list of function words, by Porter's stemmer.
 
     CONTENT_WORDS identifies the list and the stemmer; nothing is downloaded. The published metric tags and lemmatizes
     with a spaCy model.
@@ -103,7 +103,7 @@ class Played(NamedTuple):
 
 
 def played_transcript(transcript: Transcript, file: str = "") -> Played:
-    """A transcript, grouped by its players and their variants, and by its form and labels if they are not the usual."""
+    """Return a transcript's group: its players and their variants, its form and labels if they are not the usual."""
     about = transcript.about
     group = " - ".join(f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
     unusual = [COLLAGE] * (about.get("form") == COLLAGE) + ["positions"] * (transcript.labels == LABELS["positions"])
@@ -113,7 +113,7 @@ def played_transcript(transcript: Transcript, file: str = "") -> Played:
 
 
 def played_recording(game: Game) -> Played:
-    """The recorded trials of a game's folder. Raises SpecError where there are none."""
+    """Return the recorded trials of a game's folder. Raises SpecError where there are none."""
     if not game.recorded:
         raise game.error("was not played yet; there is nothing to score")
     messages, correct = zip(*((trial.message, trial.correct) for trial in game.recorded), strict=True)
@@ -184,7 +184,7 @@ def scores(
 
 
 def read_tokenizer(file: Path) -> Tokenize:
-    """The tokenizer of a tokenizer.json, without special tokens. Raises UsageError."""
+    """Return the tokenizer of a tokenizer.json, without special tokens. Raises UsageError."""
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
@@ -199,7 +199,7 @@ def read_tokenizer(file: Path) -> Tokenize:
 
 
 def _measure_game(game: Played, measure: str, computation: str, words: str, tokenize: Tokenize) -> list[float]:
-    """A measure of one game in each repetition, or between consecutive repetitions."""
+    """Return a measure of one game in each repetition, or between consecutive repetitions."""
     if measure == "accuracy":
         return _block_means([float("nan") if answer is None else float(answer) for answer in game.correct])
     if measure in ("words", "tokens"):
@@ -235,7 +235,7 @@ def _interval_of(values: NDArray[np.float64], rng: np.random.Generator) -> NDArr
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A Markdown table: a line per group and measure, a column per repetition, means with intervals."""
+    """Return a Markdown table: a line per group and measure, a column per repetition, means with intervals."""
     repetitions = range(1, REPETITIONS + 1)
     grouped: dict[tuple[str, str], dict[int, Row]] = {}
     for row in rows:
@@ -254,7 +254,7 @@ def _cell(row: Row) -> str:
 
 
 def as_data(rows: Sequence[Row], computation: str, words: str) -> dict[str, Any]:
-    """The rows as JSON data, with the settings of the computation."""
+    """Return the rows as JSON data, with the settings of the computation."""
     return {
         "computation": computation,
         "words": words,

@@ -54,7 +54,7 @@ class Transcript(NamedTuple):
 
 
 def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
-    """The header keys that all games of a run share, with the types that JSON reads back."""
+    """Return the header keys that all games of a run share, with the types that JSON reads back."""
     models = {"models": dict(setup.models)} if setup.models else {}
     return {
         "labels": list(setup.presentation.names),
@@ -72,7 +72,7 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
 def lines_of(
     game: Game, setup: Setup, players: Sequence[str], trials: Sequence[Trial], prompts: bool = False
 ) -> Iterator[str]:
-    """A game's lines.
+    """Yield a game's lines.
 
     Args:
         players: names of speaker and listener.
@@ -208,7 +208,7 @@ def _other_orders(transcript: Transcript) -> Iterator[tuple[int, str]]:
 
 
 def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], labels: Sequence[str]) -> str:
-    """What is wrong with a trial; "" if nothing is."""
+    """Return what is wrong with a trial; "" if nothing is."""
     texts = ("target", "message", "answer", "speaker_label", "listener_label")
     types = {**dict.fromkeys(texts, str), **dict.fromkeys(("speaker_images", "listener_images"), int)}
     for key, kind in types.items():

@@ -42,7 +42,7 @@ def _of_tangrams(data: EpisodeData) -> Iterator[Copy]:
 
 
 def verify_record(episode: EpisodeRecord) -> str:
-    """The same as `verify_spec`, from the rendered images. Raises SpecError."""
+    """Return the same as `verify_spec`, from the rendered images. Raises SpecError."""
     truth = Truth.of_record(episode)
     # Of solids, where they stand: their heights differ.
     key = "location" if truth.source == "clevr" else "pixel_center"
@@ -51,13 +51,13 @@ def verify_record(episode: EpisodeRecord) -> str:
 
 
 def _coordinates(item: ObjectData) -> Any:
-    """The coordinates of an object of a spec; None if it has none."""
+    """Return the coordinates of an object of a spec; None if it has none."""
     name = str(item.get("place"))
     return ("right" in name, "top" in name) if "place" in item else item.get("location")
 
 
 def pictures_of_spec(spec: EpisodeData, truth: Truth) -> list[SceneGraph]:
-    """The scene graphs of a spec's frames.
+    """Return the scene graphs of a spec's frames.
 
     Raises SpecError where the objects of a frame are not those of its `truth`.
     """
@@ -78,7 +78,7 @@ def pictures_of_spec(spec: EpisodeData, truth: Truth) -> list[SceneGraph]:
 
 
 def pictures_of_record(episode: EpisodeRecord, truth: Truth) -> list[SceneGraph]:
-    """The scene graphs of a rendered context's images, from their annotations.
+    """Return the scene graphs of a rendered context's images, from their annotations.
 
     Attributes are those of the rendered objects. Relations are measured, and left out unless the context varies
     relations. Raises SpecError for other episodes, and where an object is not visible.

@@ -26,12 +26,12 @@ OTHER = "category or other"
 
 
 def form_of(text: str) -> str:
-    """The words that join the questions of a text: an unbalanced conjunction, for example, is mostly false."""
+    """Return the words that join the questions of a text: an unbalanced conjunction, for example, is mostly false."""
     return " ".join(sorted(re.findall(r"\b(?:if|and|or)\b", text)))
 
 
 def audit(specs: Iterable[EpisodeData]) -> list[dict[str, Any]]:
-    """A row for each task name and kind of answer among iWISDM specs, as JSON data.
+    """Return a row for each task name and kind of answer among iWISDM specs, as JSON data.
 
     answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text:
     score of a guesser that sees nothing, but knows the most frequent answer in these trials for each combination of
@@ -86,7 +86,7 @@ def _balance_row(
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as a Markdown table; shares in percent."""
+    """Return the rows as a Markdown table; shares in percent."""
     lines = []
     for row in rows:
         counts = ", ".join(f"{answer} {count}" for answer, count in row["answers"].items())

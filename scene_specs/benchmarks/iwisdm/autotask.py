@@ -29,7 +29,7 @@ class DrawnTask(NamedTuple):
     frames: int
 
     def key(self, unique: str) -> tuple[object, ...]:
-        """What distinguishes this task from others: see AutoTasks.
+        """Return what distinguishes this task from others: see AutoTasks.
 
         As in the published code, a single comparison differs by its constant, but not by the order of its sides, and
         other tasks differ by the order of sides, but not by constants.
@@ -41,12 +41,12 @@ class DrawnTask(NamedTuple):
 
 
 def children_of(tree: Structure) -> list[Structure]:
-    """What an operator works on; a constant has a value instead."""
+    """Return what an operator works on; a constant has a value instead."""
     return [child for child in tree[1:] if isinstance(child, tuple)]
 
 
 def without_values(tree: Structure) -> Structure:
-    """The tree with constants that each trial draws."""
+    """Return the tree with constants that each trial draws."""
     return (tree[0], *map(without_values, children_of(tree)))
 
 
@@ -56,7 +56,7 @@ class Draw(Protocol):
     grammar: Grammar
 
     def draw(self, rng: KeyedRng) -> DrawnTask | None:
-        """A random task; None if it is beyond the limits, to be drawn again."""
+        """Return a random task; None if it is beyond the limits, to be drawn again."""
         ...
 
 
@@ -101,7 +101,7 @@ class AutoTasks:
         raise spec_error(f"no task fits the configuration, in {MAX_DRAWS} draws", hint)
 
     def _new_task(self, drawn: DrawnTask | None) -> PlacedTask | None:
-        """The task, if it is a new one that may be used."""
+        """Return the task, if it is a new one that may be used."""
         if drawn is None or drawn.key(self._unique) in self._seen:
             return None
         placed = PlacedTask(TaskGraph.of(_expression_of(drawn, self._way.grammar), self._way.grammar), drawn.frames - 1)
@@ -113,7 +113,7 @@ class AutoTasks:
 
 
 def get_properties(tree: Structure, grammar: Grammar = GRAMMAR) -> Iterator[str]:
-    """The property that each Select is asked for, depth first."""
+    """Yield the property that each Select is asked for, depth first."""
     for child in children_of(tree):
         if child[0] == "Select":
             yield grammar.operators[str(tree[0])].gives

@@ -40,12 +40,12 @@ class BenchmarkLimits(NamedTuple):
 
 
 def read_config(text: str, file: str = "") -> PublishedConfig:
-    """A published configuration from JSON. Raises SpecError that lists every wrong field."""
+    """Return a published configuration from JSON. Raises SpecError that lists every wrong field."""
     return validated(PublishedConfig, parse_json(text, file), file)
 
 
 def benchmark_limits(level: str, choice: str = "all") -> BenchmarkLimits:
-    """The limits of a benchmark: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
+    """Return the limits of a benchmark: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
 
     Raises SpecError for identity in single frames, which has no name in words.
     """
@@ -64,7 +64,7 @@ def benchmark_limits(level: str, choice: str = "all") -> BenchmarkLimits:
 
 
 def published_form(config: BenchmarkLimits) -> PublishedConfig:
-    """The published configuration of a benchmark: `published.json`, with its operators and probabilities."""
+    """Return the published configuration of a benchmark: `published.json`, with its operators and probabilities."""
     names = {own: published for published, own in OPERATORS.items()}
     asked = [names.get(GETTERS[name], GETTERS[name]) for name in config.properties]
     fields = _read_packaged_json("published.json")
@@ -78,7 +78,7 @@ def published_form(config: BenchmarkLimits) -> PublishedConfig:
 
 
 def restrict_config(config: PublishedConfig, properties: Sequence[str]) -> PublishedConfig:
-    """A published configuration that asks about these properties only. Raises SpecError if it lacks their operators."""
+    """Return a published configuration that asks about these properties only. Raises SpecError without operators."""
     published = {own: name for name, own in OPERATORS.items()}
     getters = {name: published.get(getter, getter) for name, getter in GETTERS.items()}
     asked = [getters[name] for name in properties]

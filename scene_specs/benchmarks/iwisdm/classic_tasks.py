@@ -52,7 +52,7 @@ def _tie_property(name: str, pairs: Iterable[tuple[int, int]], equal: bool) -> t
 
 
 def _sample_and_test(rng: KeyedRng, delay: Span, property: str, equal: bool, distinct: bool = False) -> FramePlan:
-    """A sample, a delay, a test. distinct: the two objects always differ in identity."""
+    """Return a sample, a delay, a test. distinct: the two objects always differ in identity."""
     last = _draw_between(rng, delay) + 1
     compare = same if equal else different
     tied = _tie_property("identity", [(0, last)], False) if distinct else ()
@@ -60,7 +60,7 @@ def _sample_and_test(rng: KeyedRng, delay: Span, property: str, equal: bool, dis
 
 
 def delayed_match_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: str = "identity") -> FramePlan:
-    """A sample, a delay, a test: are they the same?
+    """Return a sample, a delay, a test: are they the same?
 
     Blough (1959), Delayed matching in the pigeon, J. Exp. Anal. Behav. 2, 151-160.
     """
@@ -68,7 +68,7 @@ def delayed_match_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: str =
 
 
 def delayed_nonmatch_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: str = "identity") -> FramePlan:
-    """A sample, a delay, a test: are they different?
+    """Return a sample, a delay, a test: are they different?
 
     Mishkin and Delacour (1975), An analysis of short-term visual memory in the monkey, J. Exp. Psychol.: Anim. Behav.
     Process. 1, 326-334.
@@ -77,7 +77,7 @@ def delayed_nonmatch_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: st
 
 
 def delayed_match_to_category(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
-    """A sample, a delay, a test: are they of one category? The two objects are never identical.
+    """Return a sample, a delay, a test: are they of one category? The two objects are never identical.
 
     Freedman, Riesenhuber, Poggio and Miller (2001), Categorical representation of visual stimuli in the primate
     prefrontal cortex, Science 291, 312-316.
@@ -86,7 +86,7 @@ def delayed_match_to_category(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
 
 
 def delayed_nonmatch_to_category(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
-    """A sample, a delay, a test: are they of different categories? The two objects are never identical.
+    """Return a sample, a delay, a test: are they of different categories? The two objects are never identical.
 
     Task DNMC of Yang, Joglekar, Song, Newsome and Wang (2019), Task representations in neural networks trained to
     perform many cognitive tasks, Nat. Neurosci. 22, 297-306.
@@ -95,7 +95,7 @@ def delayed_nonmatch_to_category(rng: KeyedRng, delay: Span = (1, 4)) -> FramePl
 
 
 def delayed_response(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
-    """A cue and a delay; in an empty frame the fixation cross goes out: where was the cue?
+    """Return a cue and a delay; in an empty frame the fixation cross goes out: where was the cue?
 
     The oculomotor delayed-response task of Funahashi, Bruce and Goldman-Rakic (1989), Mnemonic coding of visual space
     in the monkey's dorsolateral prefrontal cortex, J. Neurophysiol. 61, 331-349; with four places instead of eight.
@@ -104,7 +104,7 @@ def delayed_response(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
 
 
 def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan:
-    """A sample and a row of tests that ends with the match, with an answer to each test. All nonmatching tests show one
+    """Return a sample and tests up to the match, with an answer to each test. All nonmatching tests show one
     object, so that repetition alone does not indicate the match.
 
     Miller and Desimone (1994), Parallel neuronal mechanisms for short-term memory, Science 263, 520-522 ("ABBA").
@@ -120,7 +120,7 @@ def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan
 def n_back(
     rng: KeyedRng, n: int = 2, length: int = 8, property: str = "identity", targets: int = 33, lures: int = 0
 ) -> FramePlan:
-    """A row of objects: from the n-th on, does each match the one n before?
+    """Return a row of objects: from the n-th on, does each match the one n before?
 
     Args:
         targets: percent that match.
@@ -204,7 +204,7 @@ def go_no_go(rng: KeyedRng, property: str = "category") -> FramePlan:
 
 
 def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
-    """The location of a cue determines which of two properties of a later object is judged.
+    """Let the location of a cue determine which of two properties of a later object is judged.
 
     Mante, Sussillo, Shenoy and Newsome (2013), Context-dependent computation by recurrent dynamics in prefrontal
     cortex, Nature 503, 78-84; category and visible side replace motion and color.
@@ -214,7 +214,7 @@ def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
 
 
 def ax_cpt(rng: KeyedRng, delay: Span = (1, 3), ax: int = 70, ay: int = 10, bx: int = 10, by: int = 10) -> FramePlan:
-    """A cue, a delay, a probe: true for the probe X after the cue A, false for all others. A and X are two categories.
+    """Return a cue, a delay, a probe: true for the probe X after the cue A, else false. A and X are two categories.
 
     ax, ay, bx, by: how often each kind of trial comes, as weights; B is any cue but A, Y any probe but X. No cue is X,
     and no probe is A.
@@ -248,7 +248,7 @@ def _constant(task: TaskGraph, number: int, index: int) -> Term:
 
 
 def twelve_ax(rng: KeyedRng, delay: Span = (0, 1), pairs: Span = (1, 4)) -> FramePlan:
-    """A context, then pairs of a cue and a probe with an answer to each: true for A then X after the context 1, for B
+    """Return a context, then pairs of cue and probe with an answer to each: true for A then X after context 1, for B
     then Y after any other. A, B, X and Y are four categories; no cue is X or Y, and no probe is A or B.
 
     1-2-AX of Frank, Loughry and O'Reilly (2001), Interactions between frontal cortex and basal ganglia in working
@@ -288,7 +288,7 @@ def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rn
 
 
 def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
-    """A row of objects: those in the upper places are judged by category, those in the lower places by visible side.
+    """Return a row of objects: those in upper places are judged by category, those in lower places by visible side.
 
     One category and one side count in the whole trial.
 
@@ -307,7 +307,7 @@ def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
 
 
 def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -> FramePlan:
-    """A row of different objects, a delay, a probe: was it among them?
+    """Return a row of different objects, a delay, a probe: was it among them?
 
     Sternberg (1966), High-speed scanning in human memory, Science 153, 652-654.
     """
@@ -325,7 +325,7 @@ def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -
 
 
 def visual_search(rng: KeyedRng, objects: Span = (2, 4), property: str = "category") -> FramePlan:
-    """A display of several objects: is one of the named category among them?
+    """Return a display of several objects: is one of the named category among them?
 
     Treisman and Gelade (1980), A feature-integration theory of attention, Cogn. Psychol. 12, 97-136.
     """
@@ -334,7 +334,7 @@ def visual_search(rng: KeyedRng, objects: Span = (2, 4), property: str = "catego
 
 
 def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3)) -> FramePlan:
-    """A display of several objects, a delay: where was the one of the named category?
+    """Return a display of several objects, a delay: where was the one of the named category?
 
     Partial report after Sperling (1960), The information available in brief visual presentations, Psychol. Monogr. 74
     (11), 1-29; the question names a category instead of a row.
@@ -371,7 +371,7 @@ _LIMITS: Mapping[str, Span] = {
 
 
 def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of a task from texts (`3`, `1-4`, `category`). Raises SpecError."""
+    """Return the arguments of a task from texts (`3`, `1-4`, `category`). Raises SpecError."""
     check_choice("task", task, TASKS)
     defaults = {setting.name: setting.default for setting in [*inspect.signature(TASKS[task]).parameters.values()][1:]}
     settings: dict[str, Any] = {}

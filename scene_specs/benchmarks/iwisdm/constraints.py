@@ -24,7 +24,7 @@ MAX_STEPS = 20_000
 
 
 def object_variables(frame: int, slot: int) -> tuple[Variable, Variable, Variable]:
-    """The variables of one object."""
+    """Return the variables of one object."""
     return (("location", frame, slot), ("model", frame, slot), ("view_angle", frame, slot))
 
 
@@ -54,7 +54,7 @@ def solve(
 
 
 def _connected_variables(variables: Sequence[Variable], constraints: Sequence[Constraint]) -> list[list[Variable]]:
-    """Connected variables. They are searched separately, so a failure in one component is not retried with another."""
+    """Return connected variables, which are searched apart: a failure in one component is not retried with another."""
     graph = nx.Graph()
     graph.add_nodes_from(variables)
     graph.add_edges_from((tie.left.variable, tie.right.variable) for tie in constraints if isinstance(tie.right, Term))
@@ -181,7 +181,7 @@ class ConstraintBuilder:
         return {}
 
     def _value_of_other_branch(self, branch: int, value: Value) -> Value:
-        """A value for the branch that is not taken."""
+        """Return a value for the branch that is not taken."""
         kind = self.task.operator(branch).gives
         if kind == "branch":
             _, kind = self.rng.pick(self.task.leaves(branch))
@@ -191,7 +191,7 @@ class ConstraintBuilder:
         return self.rng.pick(values)
 
     def _term_of(self, node: int) -> Term | str:
-        """The term of a Get, or the value or term of a CONST."""
+        """Return the term of a Get, or the value or term of a CONST."""
         data = self.task.graph.nodes[node]
         if data["operator"] == "CONST":
             if data["value"] is not None:
@@ -201,7 +201,7 @@ class ConstraintBuilder:
         return self._read_property(node)
 
     def _read_property(self, node: int) -> Term:
-        """The property that a Get reads."""
+        """Return the property that a Get reads."""
         (selected,) = self.task.children[node]
         return object_term(self.task.property_of(node), self.task.frame(selected), 0)
 
@@ -218,7 +218,7 @@ class ConstraintBuilder:
             self.constraints.append(Constraint(*categories, alike))
 
     def describe_targets(self) -> None:
-        """A described object that a question is about is the first of its frame, and the only one that fits."""
+        """Make a described object that a question is about the first of its frame, and the only one that fits."""
         for node in self.task.graph:
             for selected in self.task.children[node]:
                 described = self.task.graph.nodes[selected]["operator"] == "Select" and self.task.children[selected]
@@ -231,7 +231,7 @@ class ConstraintBuilder:
         return frame, [slot for at, slot in self.plan.slots() if at == frame]
 
     def _add_identification(self, frame: int, slots: Sequence[int], target: int | None, selected: int) -> None:
-        """The description of a Select fits the target slot, and no other."""
+        """Make the description of a Select fit the target slot, and no other."""
         described = [(self.task.property_of(child), self._term_of(child)) for child in self.task.children[selected]]
         for slot in slots:
             named = described if slot == target else [self.rng.pick(described)]

@@ -82,7 +82,7 @@ def task_files(record: EpisodeRecord) -> dict[str, bytes]:
 
 
 def _info_file(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
-    """The published keys of task_info.json, as JSON data. Objects are described as the images show them."""
+    """Return the published keys of task_info.json, as JSON data. Objects are described as the images show them."""
     objects = []
     for frame, shown in enumerate(frames_of_record(record, truth)):
         by_location = {item["location"]: item for item in shown}
@@ -133,7 +133,7 @@ def _annotation_data(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
 
 
 def task_file(question: Question, truth: Truth) -> dict[str, Any]:
-    """The graph of one task in the published form. `whens` count back from the frame of the answer, "last0".
+    """Return the graph of one task in the published form. `whens` count back from the frame of the answer, "last0".
 
     Node ids count depth first. first_shareable is the number of frames, because the trial already includes shared ones.
     """
@@ -157,7 +157,7 @@ def task_file(question: Question, truth: Truth) -> dict[str, Any]:
 
 
 def _published_constant(name: str, value: str, truth: Truth) -> dict[str, Any]:
-    """A constant as the published code writes it; of a view angle, the object is open."""
+    """Return a constant as the published code writes it; of a view angle, the object is open."""
     if name == "location":
         x, y = (0.25 + 0.5 * part for part in _column_and_row(value))
         return {"name": "Location", "value": [x, y]}

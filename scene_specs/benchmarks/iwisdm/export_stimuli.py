@@ -53,7 +53,7 @@ class Lists(ImageLists):
         return images
 
     def names(self) -> list[str]:
-        """The tables."""
+        """Return the tables."""
         return [f"{split}_meta.csv" for split in self._rows]
 
     def finish(self, written: Written) -> None:
@@ -80,7 +80,7 @@ def _table_row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, 
 
 
 def _crop_quadrant(png: bytes, place: str) -> bytes:
-    """The quadrant of an image, as PNG."""
+    """Return the quadrant of an image, as PNG."""
     with Image.open(io.BytesIO(png)) as image:
         width, height = image.size
         left, top = (width // 2 if "right" in place else 0), (height // 2 if "bottom" in place else 0)

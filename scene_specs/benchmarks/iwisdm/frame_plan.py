@@ -26,7 +26,7 @@ class Term(NamedTuple):
     name: str
 
     def value(self, choice: Choice) -> str:
-        """The property's value for a choice of the variable."""
+        """Return the property's value for a choice of the variable."""
         return choice[1] if self.name == "identity" and len(choice) > 1 else choice[0]
 
 
@@ -39,7 +39,7 @@ class Constraint(NamedTuple):
 
 
 def object_term(name: str, frame: int, slot: int) -> Term:
-    """A property of one object."""
+    """Return a property of one object."""
     return Term(("model" if name in ("category", "identity") else name, frame, slot), name)
 
 

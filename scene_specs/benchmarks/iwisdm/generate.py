@@ -119,7 +119,7 @@ class Balance:
 
 
 def target_answer(task: TaskGraph, stimuli: Stimuli, choose: Choose) -> TargetAnswer:
-    """A wanted answer, and the conditions of the Switches that lead to it.
+    """Return a wanted answer, and the conditions of the Switches that lead to it.
 
     Where all branches give answers of one kind, every answer comes equally often through every branch. Otherwise the
     branch is chosen first, then one of its answers.
@@ -146,7 +146,7 @@ class _Run:
         self.balance = Balance(options.seed, f"{options.split} {self.name}") if options.balanced else None
 
     def _frame_plans(self) -> tuple[str, Callable[[int], FramePlan]]:
-        """The name that ids contain, and frame plans by task number."""
+        """Return the name that ids contain, and frame plans by task number."""
         options, seed, split = self.options, self.options.seed, self.options.split
         if task := options.task:
             settings = read_settings(task, options.settings)
@@ -231,7 +231,7 @@ class _Run:
     def _new_trial(
         self, plan: FramePlan, wanted: list[TargetAnswer | None], number: int, seen: set[tuple[Any, ...]]
     ) -> Trial:
-        """A trial that differs from all earlier ones of its task."""
+        """Return a trial that differs from all earlier ones of its task."""
         # Without these options, an answer that is not possible is left open.
         least = int(len(wanted) == 1 and any(wanted) and (self.options.balanced or self.requirements != PUBLISHED))
         for attempt in range(_ATTEMPTS):
@@ -246,7 +246,7 @@ class _Run:
 
 
 def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> EpisodeData:
-    """The spec as JSON data that diorama.scene_specs.model.spec.EpisodeSpec takes: frames of the stage of the
+    """Return the spec as JSON data that diorama.scene_specs.model.spec.EpisodeSpec takes: frames of the stage of the
     stimuli.
 
     A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:

@@ -168,7 +168,7 @@ def _trial_id(file: Path) -> str:
 
 
 def _read_known(file: Path) -> _Known | None:
-    """What the numbers of a trial mean that Diorama exported; None for another trial. Raises SpecError."""
+    """Return what the numbers of a trial mean that Diorama exported; None for another trial. Raises SpecError."""
     frames = file.absolute().parent
     beside = frames.with_name("annotations.json")
     if frames.name != "frames" or not beside.is_file():
@@ -230,7 +230,7 @@ def _of_trial(
     pictures: Mapping[str, set[int]],
     of_set: Stimuli | None,
 ) -> EpisodeData:
-    """A trial as JSON data of a spec. pictures: as of `read_models`; empty for stand-ins. Raises SpecError."""
+    """Return a trial as JSON data of a spec. pictures: as of `read_models`; empty for stand-ins. Raises SpecError."""
     entries = [obj if isinstance(obj, _Entry) else _Entry(count=0, obj=obj, attended_attr={}) for obj in info.objects]
     pairs = {(entry.obj.category, entry.obj.object) for entry in entries}
     # Pictures can also show a trial of other models.
@@ -274,7 +274,7 @@ def _of_trial(
 
 
 def _with_labels(text: str, names: Mapping[int, str]) -> str:
-    """A text with the names of categories as `read_table` changes them."""
+    """Return a text with the names of categories as `read_table` changes them."""
     for label in names.values():
         literal = label.replace("\\", r"\\")
         text = re.sub(re.escape(label).replace(r"\-", "[ -]"), literal, text, flags=re.IGNORECASE)
@@ -321,7 +321,7 @@ def _of_task(task: _Task, file: Path) -> EpisodeData:
 
 
 def _parse(published: _Operator, last: int, stimuli: Stimuli = DEFAULT) -> Expression:
-    """A published operator or constant. last: the frame of the answer. Raises SpecError."""
+    """Return a published operator or constant. last: the frame of the answer. Raises SpecError."""
     name, children = published.name, published.child
     if kind := _ATTRIBUTES.get(name):
         if children:
@@ -337,7 +337,7 @@ def _parse(published: _Operator, last: int, stimuli: Stimuli = DEFAULT) -> Expre
 
 
 def _parse_constant(name: str, value: Any, stimuli: Stimuli) -> str | None:
-    """A constant in words; None if each trial draws one. Raises SpecError."""
+    """Return a constant in words; None if each trial draws one. Raises SpecError."""
     if value is None:
         return None
     values = answers_of(name, stimuli)

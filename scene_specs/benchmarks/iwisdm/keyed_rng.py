@@ -35,11 +35,11 @@ class KeyedRng:
         return items[self.below(len(items))]
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Return True with this probability."""
         return self.unit() < probability
 
     def weighted(self, weights: Sequence[float]) -> int:
-        """An index, with probability proportional to its weight. Raises ValueError without a positive weight."""
+        """Return an index, with probability proportional to its weight. Raises ValueError without a positive weight."""
         total = sum(weights)
         if total <= 0:
             raise ValueError("no positive weight to draw from")

@@ -57,16 +57,16 @@ class Grammar:
     operators: Mapping[str, Operator]
 
     def with_operator(self, operator: Operator) -> Grammar:
-        """This grammar with an additional operator, which replaces one of the same name."""
+        """Return this grammar with an additional operator, which replaces one of the same name."""
         return Grammar({**self.operators, operator.name: operator})
 
     def operator(self, name: str) -> Operator:
-        """The operator of a name. Raises SpecError for an unknown one."""
+        """Return the operator of a name. Raises SpecError for an unknown one."""
         check_choice("operator", name, self.operators)
         return self.operators[name]
 
     def names(self, word: str) -> tuple[str, ...]:
-        """The operators that a word of an arm stands for. Raises SpecError for an unknown word."""
+        """Return the operators that a word of an arm stands for. Raises SpecError for an unknown word."""
         if word in self.operators:
             return (word,)
         if word == "question":

@@ -57,7 +57,7 @@ def read_table(file: Path, *columns: str) -> Iterator[tuple[str, int, list[int]]
 
 
 def read_category_names(files: Iterable[Path]) -> dict[int, str]:
-    """Number of a category -> its label in these tables. Raises SpecError unless both determine each other."""
+    """Return category number -> its label in these tables. Raises SpecError unless both determine each other."""
     names: dict[int, str] = {}
     numbers: dict[str, int] = {}
     for file in files:
@@ -140,7 +140,7 @@ def read_models(folder: Path) -> dict[str, set[int]]:
 
 
 def stimuli_of(identities: Iterable[str], file: Path) -> Stimuli:
-    """The stimuli `<category>/<model>` that a file or folder names. Raises SpecError."""
+    """Return the stimuli `<category>/<model>` that a file or folder names. Raises SpecError."""
     with located(file=str(file)):
         return Stimuli({category: tuple(models) for category, models in _by_category(identities).items()})
 

@@ -127,7 +127,7 @@ class PublishedTasks:
         self._options: dict[tuple[str, int, int], tuple[list[str], Sequence[float]]] = {}
 
     def draw(self, rng: KeyedRng) -> DrawnTask | None:
-        """A random task; None if it is beyond the limits."""
+        """Return a random task; None if it is beyond the limits."""
         try:
             return self._draw(rng)
         except _TooLongError:
@@ -161,7 +161,7 @@ class PublishedTasks:
         return DrawnTask(task, tuple(frames - 1 - look for look in looks), frames)
 
     def _draw_question(self, name: str, number: int, depth: int, rng: KeyedRng) -> tuple[Structure, int]:
-        """A tree below an operator, and the number of its last node. number, depth: of the operator."""
+        """Return a tree below an operator, and the number of its last node. number, depth: of the operator."""
         if name in ("CONST", "Select"):
             return (name,), number
         # Weights, and operators that have only larger ones to choose from, ignore max_op.
@@ -211,7 +211,7 @@ class PublishedTasks:
     def _fill_tree(
         self, tree: Structure, about: str, used: dict[str, set[int]], rng: KeyedRng
     ) -> tuple[Structure, list[int]]:
-        """The tree with constants and swapped sides, and the frame of each Select, counted from the last one.
+        """Return the tree with constants and swapped sides, and the frame of each Select, counted from the last one.
 
         used: property -> frames, of the task so far.
         """

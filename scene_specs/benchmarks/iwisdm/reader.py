@@ -76,7 +76,7 @@ class _Reading:
             raise self.fail(f"expected {words!r}")
 
     def question(self) -> str:
-        """The answer of a question, in words."""
+        """Return the answer of a question, in words."""
         if not self.take("if "):
             answer = self.condition()
             self.take(" ")
@@ -208,7 +208,7 @@ def read(text: str, frames: Frames, known: Mapping[str, Collection[str]] | None 
 
 
 def _next_frame(reading: _Reading, frames: Frames, frame: int, observed: bool) -> int:
-    """The next frame with an object, or the last of the empty ones that come next."""
+    """Return the next frame with an object, or the last of the empty ones that come next."""
     following = frame + 1
     if following >= len(frames) or bool(frames[following]) != observed:
         raise reading.fail(f"frame {following} contradicts the words")

@@ -66,7 +66,7 @@ class Item:
     variant: int = 0
 
     def value(self, name: str) -> str:
-        """The value of a property, one of PROPERTIES."""
+        """Return the value of a property, one of PROPERTIES."""
         return str(getattr(self, name))
 
 
@@ -143,7 +143,7 @@ def view_of(split: str, identity: str, view_angle: str, variant: int) -> tuple[f
 
 
 def object_spec(item: Item, split: str) -> ObjectData:
-    """The object as JSON data of a spec; equal for equal stimuli in all trials."""
+    """Return the object as JSON data of a spec; equal for equal stimuli in all trials."""
     yaw, elevation = view_of(split, item.identity, item.view_angle, item.variant)
     place = item.location.replace(" ", "_")
     return {

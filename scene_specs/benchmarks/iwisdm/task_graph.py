@@ -63,17 +63,17 @@ class TaskGraph:
 
     @classmethod
     def of(cls, expression: Expression, grammar: Grammar = GRAMMAR) -> TaskGraph:
-        """The graph of nested operators; nodes are numbered depth first, the root is 0."""
+        """Return the graph of nested operators; nodes are numbered depth first, the root is 0."""
         graph = nx.DiGraph()
         _add_expression(graph, expression)
         return cls(graph, grammar)
 
     def operator(self, node: int) -> Operator:
-        """The operator of a node."""
+        """Return the operator of a node."""
         return self.grammar.operator(self.graph.nodes[node]["operator"])
 
     def _rule_problem(self, node: int) -> tuple[str, str]:
-        """The rule that a node breaks, and a hint; empty strings if it breaks none."""
+        """Return the rule that a node breaks, and a hint; empty strings if it breaks none."""
         data = self.graph.nodes[node]
         operator = data["operator"]
         names = [self.graph.nodes[child]["operator"] for child in self.children[node]]
@@ -102,7 +102,7 @@ class TaskGraph:
         return int(self.graph.nodes[select]["frame"])
 
     def property_of(self, node: int) -> str:
-        """The property that a Get gives, or that the value of a CONST belongs to."""
+        """Return the property that a Get gives, or that the value of a CONST belongs to."""
         data = self.graph.nodes[node]
         return str(data["property"] if data["operator"] == "CONST" else self.operator(node).gives)
 
@@ -135,7 +135,7 @@ class TaskGraph:
         return {frame: tuple(name for name in PROPERTIES if name in names) for frame, names in properties.items()}
 
     def moved(self, by: int) -> TaskGraph:
-        """The same task, `by` frames later."""
+        """Return the same task, `by` frames later."""
         graph = self.graph.copy()
         for node in self.selects:
             graph.nodes[node]["frame"] += by
@@ -157,7 +157,7 @@ class TaskGraph:
         ]
 
     def evaluate(self, frames: Sequence[Sequence[Shown]], constants: Mapping[int, str]) -> dict[int, Value]:
-        """The value of every node.
+        """Return the value of every node.
 
         A Select without a description takes the frame's only object that is not a distractor, a described one the first
         that fits.
@@ -185,7 +185,7 @@ class TaskGraph:
         return values
 
     def data(self, constants: Mapping[int, str] | None = None, node: int | None = None) -> dict[str, Any]:
-        """The graph as nested JSON data: `name`, `child`, and `frame`, or `property` and `value`."""
+        """Return the graph as nested JSON data: `name`, `child`, and `frame`, or `property` and `value`."""
         at = self.root if node is None else node
         data = self.graph.nodes[at]
         nested: dict[str, Any] = {"name": data["operator"]}
@@ -224,7 +224,7 @@ def _add_expression(graph: nx.DiGraph, expression: Expression) -> int:
 
 
 def _check_form(graph: nx.DiGraph) -> int:
-    """The root. Raises SpecError for a graph with cycles, several roots, or wrong slots."""
+    """Return the root. Raises SpecError for a graph with cycles, several roots, or wrong slots."""
     if not graph or not nx.is_directed_acyclic_graph(graph):
         raise spec_error("a task's graph must have nodes and no cycle")
     roots = [node for node in graph if graph.in_degree(node) == 0]
@@ -238,7 +238,7 @@ def _check_form(graph: nx.DiGraph) -> int:
 
 
 def select(frame: int, *described: Expression) -> Expression:
-    """The object of a frame (0-based).
+    """Return the object of a frame (0-based).
 
     Args:
         described: constants, or properties of other objects, that it must have.
@@ -247,12 +247,12 @@ def select(frame: int, *described: Expression) -> Expression:
 
 
 def get(name: str, frame: int | Expression) -> Expression:
-    """A property of the object of a frame, or of a selected object."""
+    """Return a property of the object of a frame, or of a selected object."""
     return Expression(GETTERS[name], (select(frame) if isinstance(frame, int) else frame,))
 
 
 def const(name: str, value: str | None = None) -> Expression:
-    """A value of a property; without a value, each trial draws its own."""
+    """Return a value of a property; without a value, each trial draws its own."""
     return Expression("CONST", property=name, value=value)
 
 
@@ -282,5 +282,5 @@ def exists(selected: Expression) -> Expression:
 
 
 def switch(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
-    """The answer to one question or to another."""
+    """Return the answer to one question or to another."""
     return Expression("Switch", (condition, then, otherwise))

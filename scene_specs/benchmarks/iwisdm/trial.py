@@ -58,7 +58,7 @@ class Trial(NamedTuple):
 
 
 def answer_text(value: Value) -> str:
-    """`true`, `false`, or the value of a property."""
+    """Return `true`, `false`, or the value of a property."""
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
@@ -127,7 +127,7 @@ def _plan_variables(plan: FramePlan) -> list[Variable]:
 def _plan_constraints(
     plan: FramePlan, aims: Sequence[TargetAnswer | None], stimuli: Stimuli, rng: KeyedRng, required: Requirements
 ) -> list[Constraint] | None:
-    """The constraints of the plan and of the wanted answers; None where the draws contradict each other."""
+    """Return the constraints of the plan and of the wanted answers; None where the draws contradict each other."""
     constraints = [
         Constraint(object_term("location", frame, slot), object_term("location", frame, other), False)
         for frame, slot in plan.slots()
@@ -174,7 +174,7 @@ def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:
 
 
 def question(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int | None = None) -> str:
-    """The text of a task's question.
+    """Return the text of a task's question.
 
     Args:
         numbers: see `object_numbers`.
@@ -207,14 +207,14 @@ def _node_words(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[
 
 
 def description(name: str, value: str) -> str:
-    """The words after `object <n>` that distinguish an object from others in its frame."""
+    """Return the words after `object <n>` that distinguish an object from others in its frame."""
     return f" at location: {value}" if name == "location" else f" with {name}: {value}"
 
 
 def instruction(
     frames: Sequence[Sequence[Shown]], described_by: Mapping[int, str], questions: Sequence[tuple[int, str]]
 ) -> str:
-    """The text of a trial.
+    """Return the text of a trial.
 
     Args:
         described_by: frame -> property that distinguishes its object from the distractor beside it.

@@ -43,7 +43,7 @@ class Node(SpecModel):
         return self.name == "Select" or any(child.selects() for child in self.child)
 
     def expression(self) -> Expression:
-        """The node as an expression of task_graph.py."""
+        """Return the node as an expression of task_graph.py."""
         return Expression(
             self.name, tuple(child.expression() for child in self.child), self.frame, self.property, self.value
         )

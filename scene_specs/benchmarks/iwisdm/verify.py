@@ -31,7 +31,7 @@ def verify_spec(data: EpisodeData) -> str:
 
 
 def verify_record(episode: EpisodeRecord) -> str:
-    """The same as `verify_spec`, from the rendered images: models as loaded, locations as measured."""
+    """Return the same as `verify_spec`, from the rendered images: models as loaded, locations as measured."""
     truth = CompleteTruth.of_record(episode)
     return find_contradiction(truth, frames_of_record(episode, truth))
 
@@ -41,7 +41,7 @@ class _Frames(BaseModel):
 
 
 def answer(options: Answer) -> Result:
-    """The answers of an instruction about frames. Raises SpecError."""
+    """Return the answers of an instruction about frames. Raises SpecError."""
     file, named = str(options.frames), {*DEFAULT.categories}
     with located(file=file):
         match parse_json(read_text(options.frames), file):
@@ -76,7 +76,7 @@ def find_contradiction(truth: Truth, frames: Frames) -> str:
 
 
 def _seen_object(item: ObjectData) -> Seen:
-    """The visible properties of an object of a spec. Raises SpecError for a shape that is not a model of a category."""
+    """Return the visible properties of a spec's object. Raises SpecError for a shape that is no model of a category."""
     shape, yaw_deg = item["shape"], (item.get("view") or {}).get("yaw_deg", 0.0)
     match = _SHAPE.fullmatch(str(shape))
     if match is None:
@@ -90,7 +90,7 @@ def _seen_object(item: ObjectData) -> Seen:
 
 
 def frames_of(spec: EpisodeData) -> Frames:
-    """The visible objects of each frame of a spec (JSON data). Raises SpecError for objects without a place."""
+    """Return the visible objects of each frame of a spec (JSON data). Raises SpecError for objects without a place."""
     frames = []
     for index, frame in enumerate(spec["frames"]):
         row = []
@@ -103,7 +103,7 @@ def frames_of(spec: EpisodeData) -> Frames:
 
 
 def measured_location(item: ObjectAnnotation, image: ImageRecord) -> str:
-    """The quadrant of the center of an object's box. Raises SpecError for an object that is not visible."""
+    """Return the quadrant of the center of an object's box. Raises SpecError for an object that is not visible."""
     if item.bbox is None:
         raise spec_error(f"image {image.name}: nothing is visible of object {item.name!r}")
     x, y, width, height = item.bbox
@@ -112,7 +112,7 @@ def measured_location(item: ObjectAnnotation, image: ImageRecord) -> str:
 
 
 def seen_side(item: ObjectAnnotation) -> str:
-    """The side of an object that faces the camera, from its rotation in the camera's frame."""
+    """Return the side of an object that faces the camera, from its rotation in the camera's frame."""
     w, i, j, k = item.camera_rotation
     # The direction to the camera is -z in its frame: in the object's own axes, minus the last row of the rotation.
     # Yaw 0 is the object's -Y side, yaw 90 its +X side.
@@ -121,7 +121,7 @@ def seen_side(item: ObjectAnnotation) -> str:
 
 
 def category_of(shape: str, categories: Sequence[str]) -> str:
-    """The trial's word for a loaded model's folder. Raises SpecError for a model of another category."""
+    """Return the trial's word for a loaded model's folder. Raises SpecError for a model of another category."""
     name = parse_model(shape)
     matching = [word for word in categories if name and name.category in (word, SYNSETS.get(word))]
     if not matching:
@@ -130,7 +130,7 @@ def category_of(shape: str, categories: Sequence[str]) -> str:
 
 
 def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
-    """The visible objects of each rendered frame.
+    """Return the visible objects of each rendered frame.
 
     Identities are the names of the trial's truth: an object's location identifies its entry there, and one model must
     have one name. Raises SpecError where an image contradicts the truth.
@@ -153,7 +153,7 @@ def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
 def _seen_objects(
     image: ImageRecord, expected: Mapping[str, Placed], truth: Truth, named: dict[str, str]
 ) -> list[Seen]:
-    """The visible objects of an image. expected: by location. named: loaded model -> its name so far."""
+    """Return the visible objects of an image. expected: by location. named: loaded model -> its name so far."""
     row: list[Seen] = []
     for item in image.annotation.objects:
         location, category = measured_location(item, image), category_of(item.shape, truth.categories)

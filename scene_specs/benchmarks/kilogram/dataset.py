@@ -250,7 +250,7 @@ def _splits_in(path: Path) -> dict[str, list[str]]:
 
 
 def check_drawings(options: Drawings) -> Result:
-    """The result of `render-specs kilogram drawings`."""
+    """Return the result of `render-specs kilogram drawings`."""
     if options.annotations:
         dataset = read_dataset(options.folder, options.annotations, options.splits)
         measured, diagnostics = [*dataset.measured], [*dataset.diagnostics]

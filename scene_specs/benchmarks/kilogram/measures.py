@@ -126,7 +126,7 @@ def measures(annotations: Sequence[Annotation]) -> dict[str, float]:
 
 
 def naming(options: Naming) -> Result:
-    """The result of `render-specs kilogram naming`. Raises SpecError for a file without descriptions."""
+    """Return the result of `render-specs kilogram naming`. Raises SpecError for a file without descriptions."""
     annotations: Annotations = {} if options.files else own_annotations()
     for path in options.files:
         read, diagnostics = read_annotations(read_text(path, MOST_BYTES), str(path))

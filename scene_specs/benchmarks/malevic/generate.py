@@ -64,7 +64,7 @@ def generate(options: Options) -> Series:
 
 
 def _item_ranges(options: Options) -> list[tuple[str, str, range]]:
-    """The item numbers to generate: (set, split, numbers). Raises UsageError if none of the sets has the split."""
+    """Return the item numbers to generate: (set, split, numbers). Raises UsageError if no set has the split."""
     names = _GROUPS.get(options.name, (options.name,))
     ranges = [
         (name, split, range(options.first, options.first + (items if options.count is None else options.count)))

@@ -66,7 +66,7 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
 
 
 def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
-    """The utterance; in tasks with repeated words followed by the number of its only object among the 144."""
+    """Return the utterance; in tasks with repeated words followed by the number of its only object among the 144."""
     utterance = frame.utterance or ""
     if task not in ("shape", "color", "material"):
         return utterance
@@ -75,7 +75,7 @@ def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
 
 
 def _published_names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
-    """The names of the objects in the published files: from the generator or an imported file, None if unnamed."""
+    """Return the objects' names in the published files: from the generator or an imported file, None if unnamed."""
     match frame.truth:
         case {"names": list(names)} if len(names) == len(items):
             return names
@@ -83,7 +83,7 @@ def _published_names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[s
 
 
 def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
-    """The scene file of an image, as JSON data. Raises ValueError for an object of unknown color or size."""
+    """Return the scene file of an image, as JSON data. Raises ValueError for an object of unknown color or size."""
     annotation = image.annotation
     items = without_pointer(annotation.objects, annotation.pointer)
     names = _published_names(items, frame)
@@ -128,7 +128,7 @@ def _look_words(item: Mapping[str, Any]) -> list[str]:
 
 
 def _info_file(truth: Truth, names: list[str], scenes: list[dict[str, Any]]) -> dict[str, Any]:
-    """The episode's info.json, as JSON data."""
+    """Return the episode's info.json, as JSON data."""
     panels = []
     for name, scene in zip(names, scenes, strict=True):
         panel: dict[str, Any] = {"name": name, "objects": [_look_words(item) for item in scene["objects"]]}

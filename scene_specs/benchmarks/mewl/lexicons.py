@@ -144,7 +144,7 @@ def relation_claim(image: SeenImage, text: str) -> tuple[int, str, int] | None:
 
 
 def _object_lexicons(images: Images) -> Iterator[Lexicon]:
-    """A word and its object occur in the same contexts, so both are grouped by contexts and matched within groups."""
+    """Yield lexicons. A word and its object occur in the same contexts: they are matched in groups of these."""
     words: dict[str, list[int]] = {}
     objects: dict[Object, list[int]] = {}
     for number, image in enumerate(images):

@@ -80,7 +80,7 @@ def _find_models(options: Options) -> list[str]:
 
 
 def _models(word: str, source: Library) -> list[str]:
-    """The models that a category, a model, or `all` stands for."""
+    """Return the models that a category, a model, or `all` stands for."""
     if word == "all":
         return [name for category in source.categories() for name in _models(category, source)]
     if "/" in word:
@@ -90,7 +90,7 @@ def _models(word: str, source: Library) -> list[str]:
 
 
 def _readable_models(names: list[str], skip: bool) -> list[str]:
-    """The models that can be read. Raises AssetError with all the others, unless `skip` leaves them out."""
+    """Return the models that can be read. Raises AssetError with all the others, unless `skip` leaves them out."""
     good, broken = [], []
     for name in tqdm(names, unit=" models", delay=2, disable=None):
         try:

@@ -44,7 +44,7 @@ def mass_center(vertices: Floats, triangles: Faces) -> tuple[tuple[float, float,
 
 
 def _standing_shape(family: str, seed: int, axes: Mapping[str, float]) -> tuple[Floats, Faces]:
-    """A shape on z = 0, sheared so that its center of mass is above its first vertex, the middle of its base."""
+    """Return a shape on z = 0, sheared so that its center of mass is above its first vertex, the middle of its base."""
     rng = generator(seed, f"{family}/{seed}", "build")
     vertices, triangles = plugin("families", family).load().build(axes, rng)
     x, y, z = (vertices - vertices[0]).T
@@ -53,7 +53,7 @@ def _standing_shape(family: str, seed: int, axes: Mapping[str, float]) -> tuple[
 
 
 def _fitting_scale(vertices: Floats) -> float:
-    """The scale at which a shape fills the disc of radius 1 or the height 2."""
+    """Return the scale at which a shape fills the disc of radius 1 or the height 2."""
     x, y, z = vertices.T
     return max(float(np.sqrt((x * x + y * y).max())), float(z.max()) / 2)
 

@@ -127,12 +127,12 @@ class MeshFolder(Library):
         return self.up, self.front
 
     def find(self, shape: str) -> tuple[str, Path]:
-        """The name in the spec, and the file."""
+        """Return the name in the spec, and the file."""
         return shape, self.file
 
 
 def source_of(shape: str) -> Library:
-    """The library of a model named in a spec.
+    """Return the library of a model named in a spec.
 
     Raises:
         UsageError: an argument, option or name is wrong.
@@ -172,7 +172,7 @@ def _list_ids(folder: Path, _changed: int) -> tuple[str, ...]:
 
 
 def settings_file() -> Path | None:
-    """The `assets.toml` to read, an absolute path; None if there is none."""
+    """Return the `assets.toml` to read, an absolute path; None if there is none."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
     for path in (Path("assets.toml"), home / "diorama" / "assets.toml"):
         if path.is_file():
@@ -218,7 +218,7 @@ def set_library_environment(setting: tuple[str, str, str] | None) -> None:
 
 
 def library() -> Library:
-    """The library in use.
+    """Return the library in use.
 
     Raises:
         UsageError: for wrong settings.

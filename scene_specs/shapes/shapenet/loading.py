@@ -52,7 +52,7 @@ def canonical(shape: str) -> str:
 
 
 def load_model(shape: str, source: Library | None = None) -> Model:
-    """The model that a spec names.
+    """Return the model that a spec names.
 
     Read again only when its files have changed. Raises AssetError naming the file that is missing or broken.
 
@@ -78,7 +78,7 @@ def _bytes_of_model(model: Model) -> int:
 
 
 def _read_model(name: str, path: Path, source: Library) -> Model:
-    """The model from the cache or, where that is missing or out of date, from its files."""
+    """Return the model from the cache or, where that is missing or out of date, from its files."""
     cache = ModelCache(path, source)
     model = cache.read(name)
     if model is None:
@@ -89,7 +89,7 @@ def _read_model(name: str, path: Path, source: Library) -> Model:
 
 
 def cache_folder() -> Path:
-    """The folder of the cache."""
+    """Return the folder of the cache."""
     folder = os.environ.get("DIORAMA_CACHE")
     if folder:
         return Path(folder)
@@ -119,7 +119,7 @@ class ModelCache:
         return not others
 
     def read(self, name: str) -> Model | None:
-        """The model; None if the entry is missing, damaged, out of date or another user's."""
+        """Return the model; None if the entry is missing, damaged, out of date or another user's."""
         if not self._is_ours(self._entry):
             return None
         try:

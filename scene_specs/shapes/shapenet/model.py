@@ -198,7 +198,7 @@ def _sources_digest(sources: Sources, library: Library) -> str:
 
 
 def _join_parts(parts: Sequence[Part], sources: Sources) -> _Faces:
-    """The faces of all parts, except faces with a corner that is not finite or too large. Raises AssetError."""
+    """Return the faces of all parts, except faces with a corner that is not finite or too large. Raises AssetError."""
     for part in parts:
         if len(part.triangles) and not 0 <= part.triangles.min() <= part.triangles.max() < len(part.vertices):
             raise AssetError(f"model {sources.main}: a face names a vertex that does not exist")
@@ -223,7 +223,7 @@ def _axis_vector(name: str) -> Floats:
 
 
 def _turn_upright(faces: _Faces, library: Library, sources: Sources) -> _Faces:
-    """The faces with up turned to +Z and front to -Y."""
+    """Return the faces with up turned to +Z and front to -Y."""
     up, front = library.axes(sources.main)
     z, y = _axis_vector(up), -_axis_vector(front)
     # Written out instead of a matrix product, so that every processor computes the same numbers.

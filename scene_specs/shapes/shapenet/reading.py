@@ -40,7 +40,7 @@ _MOST_LICENSE = 1 << 20
 
 
 def read_parts(sources: Sources) -> list[Part]:
-    """The parts of a model's main file (.obj or .glb), in order. Raises AssetError naming the file."""
+    """Return the parts of a model's main file (.obj or .glb), in order. Raises AssetError naming the file."""
     path = sources.main
     try:
         data = sources.read(path)
@@ -131,7 +131,7 @@ def _resolve_reference(word: str, counts: dict[str, int], path: Path, line: int)
 
 
 def _glb_header(data: bytes) -> Any:
-    """The JSON of a .glb file. Raises anything."""
+    """Return the JSON of a .glb file. Raises anything."""
     return json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")].decode())
 
 
@@ -193,7 +193,7 @@ def _check_glb(head: Any, data: bytes, path: Path) -> None:
 
 
 def _lazy_textures(header: Any, views: Any, resolver: Any = None) -> list[Any]:
-    """The images of a .glb file, not decoded; None for those of other formats."""
+    """Return the images of a .glb file, not decoded; None for those of other formats."""
     from trimesh.exchange import gltf
 
     images: list[Any] = []

@@ -81,7 +81,7 @@ class Sources:
     shine_maps: frozenset[str] = frozenset()
 
     def read(self, path: Path) -> bytes:
-        """The bytes of a file below the root.
+        """Return the bytes of a file below the root.
 
         Raises:
             OSError: a file can't be read or written.
@@ -97,7 +97,7 @@ class Sources:
         return self.files[real]
 
     def decode_texture(self, stream: IO[bytes]) -> Any:
-        """The texture as an RGB image. Raises AssetError if it is damaged, too large or of another format."""
+        """Return the texture as an RGB image. Raises AssetError if it is damaged, too large or of another format."""
         try:
             with open_texture(stream) as image:
                 self.pixels += image.width * image.height
@@ -113,7 +113,7 @@ class Sources:
         self.notes[text if len(self.notes) < _MOST_NOTES else "more notes are left out"] = None
 
     def locate(self, named: str, what: str) -> Path | None:
-        """The file that the main file calls `named`, also in usual texture folders; None, with a note, if missing."""
+        """Return the file that the main file calls `named`, also in texture folders; None, with a note, if missing."""
         name = named.strip().strip('"').replace("\\", "/")
         if not name or "\0" in name:
             return None
@@ -141,7 +141,7 @@ class Sources:
             (self.unhashed if path.exists() else self.missing).append(path)
 
     def get(self, name: str) -> bytes:
-        """Called by trimesh: a texture, or all material files concatenated for `materials`. Raises OSError."""
+        """Return what trimesh asks for: a texture, or for `materials` all material files, joined. Raises OSError."""
         if name == "materials":
             return self._materials()
         path = self.locate(_OPTIONS.sub("", name).strip(), "texture")
@@ -174,7 +174,7 @@ class Sources:
 
 
 def decode_text(data: bytes, sources: Sources, name: str) -> str:
-    """The text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""
+    """Return the text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""
     try:
         if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
             return data.decode("utf-16")
@@ -185,7 +185,7 @@ def decode_text(data: bytes, sources: Sources, name: str) -> str:
 
 
 def open_texture(stream: IO[bytes], formats: Sequence[str] = FORMATS) -> Any:
-    """A Pillow image that is not decoded yet; `decode_texture` has our own limit on its size."""
+    """Return a Pillow image that is not decoded yet; `decode_texture` has our own limit on its size."""
     from PIL import Image
 
     with warnings.catch_warnings():
@@ -194,7 +194,7 @@ def open_texture(stream: IO[bytes], formats: Sequence[str] = FORMATS) -> Any:
 
 
 def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
-    """A part from trimesh's arrays; faces with more than three corners become fans of triangles."""
+    """Return a part from trimesh's arrays; faces with more than three corners become fans of triangles."""
     corners = np.asarray(faces, dtype=np.int64)
     if corners.ndim == 2 and corners.shape[1] != 3:
         fans = [corners[:, [0, k, k + 1]] for k in range(1, corners.shape[1] - 1)]

@@ -32,7 +32,7 @@ Images = Sequence[tuple[str, bytes]]
 
 
 def split_of(split: str | None, without: str = "unsplit") -> str:
-    """The name of a split in file names. Raises ValueError if it can't be part of a file name."""
+    """Return the name of a split in file names. Raises ValueError if it can't be part of a file name."""
     name = split or without
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}", name):
         raise ValueError(f"the split {name!r} can't be part of a file name")
@@ -105,7 +105,7 @@ class StreamedJson:
                     shutil.copyfileobj(part, out)
 
     def parts(self) -> Iterator[bytes | IO[bytes]]:
-        """The content of the file: bytes, and the files of the lists."""
+        """Yield the content of the file: bytes, and the files of the lists."""
         before = "{"
         for key, value in self.facts.items():
             yield f"{before}{json.dumps(key)}: {compact_json(value)}".encode()
@@ -171,14 +171,14 @@ class ImageLists:
         raise NotImplementedError
 
     def names(self) -> Iterable[str]:
-        """The names of all lists so far."""
+        """Return the names of all lists so far."""
         return self.streams
 
     def finish(self, written: Written) -> None:
         """Complete the streams after the last episode, and write the other lists. Raises OSError."""
 
     def stream(self, name: str, lists: Sequence[str], kind: Callable[..., StreamedJson] = StreamedJson) -> StreamedJson:
-        """The JSON file `name` of the export, opened on first use."""
+        """Return the JSON file `name` of the export, opened on first use."""
         if name not in self.streams:
             self.streams[name] = kind(self.export.out, lists, self.stack)
         return self.streams[name]

@@ -93,7 +93,7 @@ class WordBalance:
 
 
 def _possible_answers(program: Node, answer: Answer, view: ImageView) -> list[Sequence[Answer]]:
-    """The options that a question could have: of a number, all rows of _NUMBERS in which it is."""
+    """Return the options that a question could have: of a number, all rows of _NUMBERS in which it is."""
     match answer:
         case bool():
             return [(True, False)]
@@ -105,7 +105,7 @@ def _possible_answers(program: Node, answer: Answer, view: ImageView) -> list[Se
 
 
 def _guessing_clues(program: Node, view: ImageView) -> list[Hashable]:
-    """What a guesser could learn from: number of objects, all steps, each with its slot, and how many filters it has.
+    """Return what a guesser could learn from: number of objects, steps with their slots, and how many filters it has.
 
     A numeral also counts with the word after it, and it counts of which kinds a word is that is said twice: linear
     learners see whether it is there, so that they see repetition as a lack of words.
@@ -128,7 +128,7 @@ def _guessing_clues(program: Node, view: ImageView) -> list[Hashable]:
 
 
 def answer_table(counts: Mapping[str, Counter[Answer]]) -> str:
-    """A row per family: questions, chance, most frequent answer, distribution."""
+    """Return a row per family: questions, chance, most frequent answer, distribution."""
     rows = []
     for family, answers in sorted(counts.items()):
         total, common = answers.total(), answers.most_common(8)

@@ -20,7 +20,7 @@ _ENGLISH = inflect.engine()
 
 
 def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, Any]:
-    """A short caption, which counts objects by kind, and a dense one: each object, then how they are arranged.
+    """Return a short caption, which counts objects by kind, and a dense one: each object, then how they are arranged.
 
     Objects seen by fewer than min_pixels are not mentioned. A kind whose words also mean something else, such as that
     of a model named "ball" or "red cube", is called a thing.
@@ -46,7 +46,7 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
 
 
 def _arrangement_sentences(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str]:
-    """A sentence for each object that can be identified: what it is on or in, or where it is from the one before.
+    """Return a sentence for each identifiable object: what it is on or in, or where it is from the one before.
 
     It begins with the words for the camera if a side in it could be an object's own.
     """
@@ -82,7 +82,7 @@ def _capitalize(text: str) -> str:
 
 
 def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
-    """A scene as in CLEVR's scene files, with any words and further relationships: above, below, on, and of contacts.
+    """Return a scene as in CLEVR's files, with any words and further relationships: above, below, on, and contacts.
 
     Pointers are left out.
 

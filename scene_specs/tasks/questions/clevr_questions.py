@@ -40,7 +40,7 @@ def _is_clevr(view: ImageView) -> bool:
 
 
 def clevr_question(question: Question, number: int, index: int) -> dict[str, Any]:
-    """A question as in CLEVR's question file.
+    """Return a question as in CLEVR's question file.
 
     Its family index is the place in CLEVR_FAMILIES; all other families share the next number.
 

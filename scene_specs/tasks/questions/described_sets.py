@@ -64,7 +64,7 @@ class Sets:
         self._pairs: dict[tuple[str, Tree, Answer | None], list[Node]] = {}
 
     def pair(self, tree: Tree, pattern: str, wanted: Answer | None) -> Node:
-        """A step that says of the members of a set that they are in another one: another one each time, the best first.
+        """Return a step that says of a set's members that they are in another set: another each time, the best first.
 
         Args:
             pattern: name of the form.
@@ -110,7 +110,7 @@ class Sets:
         return 1 + bool(quantify(self._everything, second.bits) != answer)
 
     def _said(self, tree: Tree, base: _Set) -> list[_Set]:
-        """What can be said of the members of a set: not their place beside one of them, nor what its words give."""
+        """Return what can be said of a set's members: not their place beside one of them, nor what its words give."""
         if tree.op != "union":
             every = self._sets(tree)
             return [other for other in every if not other.beside & base.bits and other.names.isdisjoint(base.names)]
@@ -122,7 +122,7 @@ class Sets:
         ]
 
     def _sets(self, tree: Tree) -> Iterable[_Set]:
-        """The sets of a form: all that need few words, or else a few drawn ones."""
+        """Return the sets of a form: all that need few words, or else a few drawn ones."""
         return self._plain(tree) or self._drawn_sets(tree)
 
     def _all_plain(self, tree: Tree) -> list[_Set]:
@@ -165,7 +165,7 @@ class Sets:
                 continue
 
     def one_of(self, tree: Tree, least: int, avoid: Collection[str]) -> Node:
-        """A set of at least so many objects, whose words give none of some attributes. Raises NothingError."""
+        """Return a set of at least so many objects, whose words give none of some attributes. Raises NothingError."""
         every = self._sets(tree)
         sets = (group.node for group in every if group.bits.bit_count() >= least and group.names.isdisjoint(avoid))
         node: Node | None = self._draws.pick([*sets] or [None]) if isinstance(every, list) else next(sets, None)
@@ -174,7 +174,7 @@ class Sets:
         return node
 
     def named_object(self, targets: Iterable[int], avoid: Collection[str]) -> Node:
-        """A reference to one of some objects by its own attributes. Raises PresuppositionError."""
+        """Return a reference to one of some objects by its own attributes. Raises PresuppositionError."""
         names = [self.identifying(k, self._everything) for k in targets]
         some = [kept for every in names if (kept := [filters for filters in every if not {*avoid} & {*dict(filters)}])]
         if not some:
@@ -190,13 +190,13 @@ class Sets:
         return [(some, bits) for some, bits in named if bits and len(self.needed(self._everything, some)) == len(some)]
 
     def passing(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
-        """The members of a set that pass filters."""
+        """Return the members of a set that pass filters."""
         for name, value in filters:
             bits &= self._view.value_bits[name].get(value, 0)
         return bits
 
     def needed(self, bits: int, filters: Filters) -> list[tuple[str, str]]:
-        """The filters without those that make no difference."""
+        """Return the filters without those that make no difference."""
         kept = [*filters]
         for dropped in filters:
             others = [other for other in kept if other != dropped]
@@ -205,7 +205,7 @@ class Sets:
         return kept
 
     def _identifying(self, target: int, bits: int) -> list[Filters]:
-        """The sets of filters that only this object of a set passes and none of which can be left out."""
+        """Return the sets of filters that only this object of a set passes and none of which can be left out."""
         minimal: list[Filters] = []
         pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
         for size in range(len(pairs) + 1):

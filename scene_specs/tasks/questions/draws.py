@@ -23,7 +23,7 @@ class Draws:
         return items[int(self.number() * len(items))]
 
     def some(self, items: Iterable[_Item], most: int) -> list[_Item]:
-        """Some of the items, at most so many, in any order."""
+        """Return some of the items, at most so many, in any order."""
         left = [*items]
         return [left.pop(int(self.number() * len(left))) for _ in range(min(most, len(left)))]
 

@@ -35,7 +35,7 @@ class Expression(NamedTuple):
     texts: tuple[str, ...]
 
     def data(self) -> dict[str, Any]:
-        """The expression as JSON data, a line of a file. mask: COCO's run-length encoding."""
+        """Return the expression as JSON data, a line of a file. mask: COCO's run-length encoding."""
         item = self.view.objects[self.target].truth
         both = zip(("shortest", "detailed"), self.texts, (self.shortest, self.detailed), strict=False)
         variants = {name: {"text": text, "program": program_json(node)} for name, text, node in both if node}
@@ -51,7 +51,7 @@ class Expression(NamedTuple):
 
 
 def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = MIN_PIXELS) -> Iterator[Expression]:
-    """The expressions of an image's objects, in their order; objects without one are left out.
+    """Yield the expressions of an image's objects, in their order; objects without one are left out.
 
     These are objects seen by fewer than min_pixels, and those that no expression of at most MAX_LENGTH tells apart,
     or that have none with a single meaning, such as "the ball" with a model named ball next to a sphere. Sides are the
@@ -150,7 +150,7 @@ class _Search:
 
 
 def _with_all_attributes(view: ImageView, judge: Judge, index: int, node: Node) -> Node | None:
-    """The description with all attributes of the object; None if that would be true of nothing, or is the same."""
+    """Return the description with all attributes of the object; None if true of nothing, or the same."""
     _, base = split(node.inputs[0])
     pairs = [(name, value) for name in QUERIED if (value := view.objects[index].values[name]) is not None]
     longer = Node(node.op, node.value, (filtered(base, pairs), *node.inputs[1:]))

@@ -75,7 +75,7 @@ class Question(NamedTuple):
     options: Sequence[Answer] = ()
 
     def data(self) -> dict[str, Any]:
-        """The question as JSON data, a line of a file."""
+        """Return the question as JSON data, a line of a file."""
         contrast = self.view.contrast
         return {
             "episode": self.view.episode,
@@ -111,7 +111,7 @@ class Tally:
     crowded: int = 0
 
     def text(self) -> str:
-        """A summary."""
+        """Return a summary."""
         wanted = ", ".join(f"{name} {count}" for name, count in sorted(self.missing.items()))
         flips = Counter(flips for _, _, flips in self.flips.elements())
         pairs = f"questions about pairs: {flips[True]:,} with answers that flip, {flips[False]:,} that stay\n"
@@ -220,7 +220,7 @@ class Questioner:
                 number += 1
 
     def _find_question(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
-        """A question, with its twin if it has one."""
+        """Return a question, with its twin if it has one."""
         tally, is_form = self.tally, family in self._grammar.forms
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
         # Of few forms, more is tried.
@@ -248,7 +248,7 @@ class Questioner:
         return None
 
     def _written(self, programs: Sequence[tuple[str, Node]], answers: Sequence[Any], image: _Image) -> list[_Found]:
-        """The questions of programs; [] if one can't be said well, or was."""
+        """Return the questions of programs; [] if one can't be said well, or was."""
         written: list[_Found] = []
         # The twin has the same words for the same values.
         choose = cache(image.sampler.draws.pick)
@@ -281,7 +281,7 @@ class Questioner:
         return excess <= 0
 
     def _answers(self, family: str, program: Node, is_form: bool, flips: bool, image: _Image) -> list[Answer] | None:
-        """The answers of a program that may be asked of all images, and was not.
+        """Return the answers of a program that may be asked of all images, and was not.
 
         Args:
             flips: whether those of neighbors must differ.
@@ -346,7 +346,7 @@ def _check_positions(executor: PositionsExecutor, view: ImageView, text: str, pr
 
 
 def form_of(program: Node) -> str:
-    """What a question is about, whatever its words: its last step, and the last of each of its inputs."""
+    """Return what a question is about, whatever its words: its last step, and the last of each of its inputs."""
     return " ".join(step.op for step in (program, *program.inputs))
 
 

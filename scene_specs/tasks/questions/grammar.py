@@ -88,7 +88,7 @@ class Grammar:
             raise UsageError(f"wrong question grammar: {error!r}") from error
 
     def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
-        """The words for the values of grammar.json, CLEVR's, and these."""
+        """Return the words for the values of grammar.json, CLEVR's, and these."""
         known = {name: [*self._data.values.get(name, {}), *CLEVR_VALUES.get(name, ())] for name in ATTRIBUTES}
         more = tuple((name, value) for name in QUERIED for value in sorted({*values.get(name, ())} - {*known[name]}))
         if more not in self._lexicons:
@@ -100,7 +100,7 @@ class Grammar:
     # From programs to words.
 
     def text_of(self, node: Node, family: str, lexicon: Lexicon, choose: Choose) -> str:
-        """A question, or with a phrase for `family` its words, in the singular.
+        """Return a question, or with a phrase for `family` its words, in the singular.
 
         Args:
             choose: picks one of several wordings; cached, so that what is named twice has the same words both times.
@@ -146,7 +146,7 @@ class Grammar:
         return [*words, *lexicon.words["many" if form == "many" else "one"][noun][chosen]]
 
     def _match_slots(self, tree: Tree, node: Node, is_made: bool = False) -> dict[str, Bound] | None:
-        """What the slots of a program stand for; None if the node is not of its form.
+        """Return what the slots of a program stand for; None if the node is not of its form.
 
         Args:
             is_made: whether its phrases surely are of this form.
@@ -295,7 +295,7 @@ class _Reader:
 
 
 def build(tree: Tree, bound: Mapping[str, Bound]) -> Node:
-    """The program of a pattern whose slots stand for these."""
+    """Return the program of a pattern whose slots stand for these."""
     if tree.phrase:
         node: Node = bound[tree.slot]
         return node
@@ -308,7 +308,7 @@ def build(tree: Tree, bound: Mapping[str, Bound]) -> Node:
 
 
 def split(node: Node) -> tuple[tuple[tuple[str, str], ...], Node]:
-    """The filters of a set by size, color, material and kind, the last one first, and the set before them."""
+    """Return the filters of a set by size, color, material and kind, the last one first, and the set before them."""
     filters = []
     while node.op.startswith("filter_") and node.op != "filter_visibility":
         filters.append((node.op[7:], str(node.value)))
@@ -317,7 +317,7 @@ def split(node: Node) -> tuple[tuple[tuple[str, str], ...], Node]:
 
 
 def filtered(node: Node, filters: Iterable[tuple[str, str]]) -> Node:
-    """A set of objects, filtered in the order of attributes."""
+    """Return a set of objects, filtered in the order of attributes."""
     for name, value in sorted(filters, key=lambda pair: ATTRIBUTES.index(pair[0])):
         node = Node(f"filter_{name}", value, (node,))
     return node
@@ -337,12 +337,12 @@ def written(words: Sequence[str]) -> str:
 
 @cache
 def default_grammar() -> Grammar:
-    """The grammar of the package."""
+    """Return the grammar of the package."""
     return Grammar(json.loads(DATA.read_text("utf-8")))
 
 
 def read_grammar(path: Path) -> Grammar:
-    """The packaged grammar with the families, phrases and words of a file added, which replace those of the same name.
+    """Return the packaged grammar with a file's families, phrases and words, which replace those of the same name.
 
     Raises:
         SpecError: for what is not JSON.

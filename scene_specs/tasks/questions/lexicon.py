@@ -41,7 +41,7 @@ class Lexicon:
 
 
 def make_lexicon(data: GrammarForm, known: Mapping[str, Sequence[str]]) -> Lexicon:
-    """The words of a grammar for values.
+    """Return the words of a grammar for values.
 
     Args:
         known: attribute -> values; those that the grammar has no words for are their own.
@@ -87,7 +87,7 @@ def make_lexicon(data: GrammarForm, known: Mapping[str, Sequence[str]]) -> Lexic
 
 
 def with_article(words: Sequence[str]) -> list[str]:
-    """A phrase with "a", "an" or "another" instead of "the"."""
+    """Return a phrase with "a", "an" or "another" instead of "the"."""
     rest = words[1:] if words[0] == "the" else words
     if rest[0] == "other":
         return ["another", *rest[1:]]
@@ -105,7 +105,7 @@ def _plural_of(words: Words) -> Words:
 
 
 def plural(noun: str) -> str:
-    """A noun or noun phrase in the plural, also if it is one already, as in the file names of some models."""
+    """Return a noun or noun phrase in the plural, also if it is one already, as in the file names of some models."""
     plural_form = str(_ENGLISH.plural_noun(noun))
     # inflect takes the "glass" of one glass for a plural, too, but makes "glasses" of it.
     return noun if plural_form == f"{noun}s" and _ENGLISH.singular_noun(noun) else plural_form

@@ -90,7 +90,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, data: Any) -> Tree:
-        """The tree of a program in JSON. Raises ValueError for other data and unknown operations."""
+        """Return the tree of a program in JSON. Raises ValueError for other data and unknown operations."""
         match data:
             case str():
                 op, _, slot = data.partition(":")
@@ -117,7 +117,7 @@ class Tree(NamedTuple):
         return found
 
     def output(self, phrases: Mapping[str, Sequence[Pattern]], known: dict[str, Typed] | None = None) -> str:
-        """The type of its result.
+        """Return the type of its result.
 
         Args:
             known: what is known of phrases, which grows.

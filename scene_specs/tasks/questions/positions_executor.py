@@ -48,7 +48,7 @@ class PositionsExecutor:
         self._stored = view.contacts and "above" not in view.relations
 
     def run(self, node: Node) -> Any:
-        """Sets are frozensets of indices, objects indices, other results an Answer. Raises PresuppositionError."""
+        """Return a frozenset of indices, an object's index, or an Answer. Raises PresuppositionError."""
         given = list(map(self.run, node.inputs))
         what, _, name = node.op.partition("_")
         if what in ("filter", "same", "differ", "query"):
@@ -202,7 +202,7 @@ class PositionsExecutor:
         return inside and higher and self._items[of].truth.shape in CONTAINERS
 
     def _leaned_on(self, index: int) -> int | None:
-        """What a tilted object leans on: of what its box meets within 60 degrees of where it inclines, the nearest."""
+        """Return what a tilted object leans on: the nearest that its box meets, 60 degrees around where it inclines."""
         place, turns = self._items[index].truth.location, self._items[index].truth.rotation_deg
         roll, tilt, yaw = map(math.radians, turns)
         x, y = math.sin(tilt) * math.cos(roll), -math.sin(roll)

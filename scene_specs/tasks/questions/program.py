@@ -40,7 +40,7 @@ Answer = bool | int | str
 
 
 def spoken(answer: Answer) -> str:
-    """An answer as CLEVR and readers write it."""
+    """Return an answer as CLEVR and readers write it."""
     return ("no", "yes")[answer] if isinstance(answer, bool) else str(answer)
 
 
@@ -140,7 +140,7 @@ SCENE = Node("scene", None, ())
 
 
 def parse_program(data: Any) -> Node:
-    """A program from its JSON form. Raises ValueError for unknown operations, wrong values or types, and long ones."""
+    """Read a program from JSON. Raises ValueError for unknown operations, wrong values or types, and long ones."""
     budget = [MAX_STEPS]
 
     def parse(item: Any) -> Node:
@@ -160,13 +160,13 @@ def _is_list(data: object) -> bool:
 
 
 def program_json(node: Node) -> list[Any]:
-    """The JSON form of a program."""
+    """Return the JSON form of a program."""
     value = [] if node.value is None else [node.value]
     return [node.op, *value, *map(program_json, node.inputs)]
 
 
 def parse_clevr(steps: Any) -> Node:
-    """A program from CLEVR's form: of its question files (`function`), or of its generator (`type`, `side_inputs`).
+    """Read a program of CLEVR: of its question files (`function`), or of its generator (`type`, `side_inputs`).
 
     Steps that several others use are repeated. Raises ValueError.
     """

@@ -54,14 +54,14 @@ class RelationsExecutor:
         self._unclear: dict[str, int] = {}
 
     def run(self, node: Node) -> Any:
-        """Sets are bits, objects indices, other results an Answer. Raises PresuppositionError."""
+        """Return a set's bits, an object's index, or an Answer. Raises PresuppositionError."""
         outcome = self.outcome(node)
         if isinstance(outcome, PresuppositionError):
             raise PresuppositionError(*outcome.args)
         return outcome
 
     def outcome(self, node: Node) -> Any:
-        """The result of a program, or the PresuppositionError that it would raise."""
+        """Return the result of a program, or the PresuppositionError that it would raise."""
         outcome = self._known.get(node)
         if outcome is None:
             outcome = self._known[node] = self._run_step(node)
@@ -83,7 +83,7 @@ class RelationsExecutor:
             return error.with_traceback(None)
 
     def having(self, name: str, value: Any, bits: int) -> int:
-        """The objects of a set with this value of an attribute."""
+        """Return the objects of a set with this value of an attribute."""
         having, unclear = self.filtering(name, value)
         if bits & unclear:
             raise PresuppositionError(f"an object has no clear {name}")
@@ -99,22 +99,22 @@ class RelationsExecutor:
         return self._values[name].get(value, 0), self._unclear[name]
 
     def value(self, name: str, index: int) -> str:
-        """An attribute of an object."""
+        """Return an attribute of an object."""
         for value, members in self._values[name].items():
             if members >> index & 1:
                 return value
         raise PresuppositionError(f"an object has no {name}")
 
     def same(self, name: str, index: int) -> int:
-        """The other objects with the same value of an attribute."""
+        """Return the other objects with the same value of an attribute."""
         return self.having(name, self.value(name, index), self._present) & ~(1 << index)
 
     def differ(self, name: str, index: int) -> int:
-        """The objects with another value of an attribute."""
+        """Return the objects with another value of an attribute."""
         return self._present & ~self.having(name, self.value(name, index), self._present)
 
     def unique(self, _: Any, bits: int) -> int:
-        """The only object of a set."""
+        """Return the only object of a set."""
         if bits.bit_count() != 1:
             raise PresuppositionError(f"{bits.bit_count()} objects instead of one")
         return bits.bit_length() - 1
@@ -132,7 +132,7 @@ class RelationsExecutor:
         return self.relate("falls", index)
 
     def extreme(self, which: Any, bits: int) -> int:
-        """The object of a set that has all others on its other side, or that is clearly larger or smaller."""
+        """Return the object of a set that has all others on its other side, or that is clearly larger or smaller."""
         members = [k for k in range(bits.bit_length()) if bits >> k & 1]
         refuse_if(len(members) < 2, "an extreme of fewer than two objects")
         if which in _SIDES:
@@ -148,7 +148,7 @@ class RelationsExecutor:
         return self._view.objects[large].scale >= CLEARLY * self._view.objects[small].scale
 
     def nearest(self, _: Any, bits: int, index: int) -> int:
-        """The object of a set that is clearly nearest to another one."""
+        """Return the object of a set that is clearly nearest to another one."""
         own = self._view.objects[index].truth.camera_location
         others = [k for k in range(bits.bit_length()) if bits >> k & 1 and k != index]
         ranked = sorted((dist(own, self._view.objects[k].truth.camera_location), k) for k in others)
@@ -193,7 +193,7 @@ class RelationsExecutor:
         raise PresuppositionError("not clearly faced, or without a front")
 
     def faced(self, _: Any, index: int) -> int:
-        """The objects that one faces."""
+        """Return the objects that one faces."""
         others = bits_of(self._present & ~(1 << index))
         return sum(1 << k for k in others if self.faces(None, index, k))
 
@@ -252,7 +252,7 @@ class Rearrangements:
         self._share = cache(partial(attempt, self.images[0].share))
 
     def outcomes(self, node: Node) -> list[Any]:
-        """The result of a program in each, None where a presupposition fails."""
+        """Return the result of a program in each, None where a presupposition fails."""
         outcomes = self._known.get(node)
         if outcomes is None:
             outcomes = self._known[node] = self._run_step(node, *map(self.outcomes, node.inputs))
@@ -283,7 +283,7 @@ class Rearrangements:
 
 
 def attempt(step: Callable[..., Any], *args: Any) -> Any:
-    """The result of a step, None if its presupposition fails."""
+    """Return the result of a step, None if its presupposition fails."""
     try:
         return step(*args)
     except PresuppositionError:

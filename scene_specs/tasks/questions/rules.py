@@ -66,7 +66,7 @@ class Judge:
         return Rearrangements(self.view)
 
     def answer(self, program: Node, admits: Callable[[Answer], bool] = lambda _: True) -> Answer | None:
-        """The answer of a program that may be asked; None if it may not.
+        """Return the answer of a program that may be asked; None if it may not.
 
         Args:
             admits: whether an answer is wanted.
@@ -124,7 +124,7 @@ class Judge:
         return None if any(isinstance(one, PresuppositionError) for one in found) else found
 
     def _evidence_of(self, program: Node) -> Any:
-        """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
+        """Return what must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
         if program.output == "boolean":
             return [self.executor.outcome(part) for part in _without_not(program).inputs]
         return self.executor.outcome(program)
@@ -146,12 +146,12 @@ class Judge:
 
 
 def _without_not(program: Node) -> Node:
-    """A program without "not" in front."""
+    """Return a program without "not" in front."""
     return _without_not(program.inputs[0]) if program.op == "not" else program
 
 
 def _relations_of(node: Node) -> Iterator[Node]:
-    """The relations of a set, of "to the left of the cube or behind the ball" both."""
+    """Yield the relations of a set, of "to the left of the cube or behind the ball" both."""
     _, base = split(node)
     if base.op in ("relate", "falls"):
         yield base
@@ -218,7 +218,7 @@ def gives_away(program: Node) -> bool:
 
 
 def mentioned(node: Node) -> frozenset[str]:
-    """The attributes that the description of an object or a set gives."""
+    """Return the attributes that the description of an object or a set gives."""
     kind, _, name = node.op.partition("_")
     if kind in ("filter", "same", "differ"):
         # What has the same color as the red cube is red.

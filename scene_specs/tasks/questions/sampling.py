@@ -62,7 +62,7 @@ class Sampler:
         self._sets = Sets(judge, draws, lambda tree: me._make(tree, False, (), HOPS))
 
     def sample(self, pattern: Pattern, nested: bool, wanted: Answer | None = None) -> Node:
-        """A program of a pattern.
+        """Return a program of a pattern.
 
         Args:
             nested: whether a question of CLEVR's families has up to three references inside each other, not two.
@@ -123,7 +123,7 @@ class Sampler:
         return Node(op, None, inputs)
 
     def _refer(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
-        """A reference to an object, one of a few that are made for an image."""
+        """Return a reference to an object, one of a few that are made for an image."""
         if self._is_form and phrase == "plain":
             return self._sets.named_object(range(len(self.view.objects)), avoid)
         references = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
@@ -183,7 +183,7 @@ class Sampler:
         return Node(op, count, (inner,))
 
     def _number(self, op: str, tree: Tree, avoid: Collection[str], hops: int) -> Node:
-        """A step of a form that compares the size of a set with a number near it."""
+        """Return a step of a form that compares the size of a set with a number near it."""
         inner = self._make(tree, False, avoid, hops) if tree.op == "intersect" else self._sets.one_of(tree, 2, avoid)
         count = self._run(inner).bit_count()
         nodes = [Node(op, number, (inner,)) for number in range(count - 1, count + 3) if number in COUNTS]
@@ -192,7 +192,7 @@ class Sampler:
         return self.draws.pick(nodes)  # type: ignore[no-any-return]
 
     def _clear_extreme(self, members: Node) -> Node:
-        """A superlative that is clear, and names the exception if it counted."""
+        """Return a superlative that is clear, and names the exception if it counted."""
         run, (every, *excepted) = self.judge.executor.outcome, members.inputs if members.op == "except" else (members,)
         superlatives = [Node("extreme", which, (members,)) for which in EXTREMES]
         clear = [node for node in superlatives if not isinstance(run(node), PresuppositionError)]
@@ -219,7 +219,7 @@ class Sampler:
         raise PresuppositionError("nothing is clearly on a side, or faced")
 
     def _pick_filter(self, avoid: Collection[str]) -> tuple[str, str]:
-        """A filter that could be true of all members of a set, or any filter."""
+        """Return a filter that could be true of all members of a set, or any filter."""
         names = [name for name in ADJECTIVES if name not in avoid]
         refuse_if(not names or not self._members, "no attribute is left to ask about")
         name = self.draws.pick(names)

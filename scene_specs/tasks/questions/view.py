@@ -130,7 +130,7 @@ class ImageView:
 
 
 def bits_of(bits: int) -> Iterator[int]:
-    """Indices of the set bits, from the lowest."""
+    """Yield indices of the set bits, from the lowest."""
     while bits:
         low = bits & -bits
         yield low.bit_length() - 1
@@ -140,7 +140,7 @@ def bits_of(bits: int) -> Iterator[int]:
 def view_of(
     scene: Scene, image: str, annotation: FrameAnnotation, extents: Mapping[str, Extent], threshold: float
 ) -> ImageView:
-    """The view of an image from its FrameAnnotation.
+    """Return the view of an image from its FrameAnnotation.
 
     Args:
         extents: name -> extent of an object (see ObjectView).
@@ -197,14 +197,14 @@ def _object_view(item: ObjectAnnotation, extent: Extent) -> ObjectView:
 
 
 def kind_values(shape: str) -> dict[str, str | None]:
-    """The shape of a primitive or the category of a model, however little of it is visible."""
+    """Return the shape of a primitive or the category of a model, however little of it is visible."""
     # Nobody has a word for an invented shape.
     kind = None if shape.startswith("invented:") else _readable_name(kind_of(shape))
     return {"shape": None, "category": kind} if is_model(shape) else {"shape": kind, "category": None}
 
 
 def _readable_name(name: str | None) -> str | None:
-    """A name that can stand in a sentence, or None."""
+    """Return a name that can stand in a sentence, or None."""
     return name if name is not None and _WORDS.fullmatch(name) else None
 
 

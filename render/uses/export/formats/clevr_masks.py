@@ -120,7 +120,7 @@ def _write_result(
 
 
 def _masks_of(scene: Any, source: SourceFile) -> dict[str, Any]:
-    """A scene with boxes and masks, or with `problem` if it can't be done."""
+    """Return a scene with boxes and masks, or with `problem` if it can't be done."""
     source.camera = "nominal"
     frame = frame_of(scene, source)
     if frame is None:
@@ -137,7 +137,7 @@ def _masks_of(scene: Any, source: SourceFile) -> dict[str, Any]:
 
 
 def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
-    """Raises ValueError."""
+    """Return the camera that its objects fix. Raises ValueError."""
     stage = load_stage(STAGE).camera
     pixels = [item.get("pixel_coords") for item in scene["objects"]]
     if len(pixels) < 3:

@@ -47,7 +47,7 @@ class _Lines(StreamedJson):
     """JSON Lines."""
 
     def parts(self) -> Iterator[bytes | IO[bytes]]:
-        """The content of the file."""
+        """Yield the content of the file."""
         yield from self._lists.values()
 
     def add(self, name: str, item: Any, key: str | None = None) -> None:

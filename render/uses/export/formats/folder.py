@@ -121,7 +121,7 @@ def write_tables(out: Path, written: WrittenFiles, update: bool = False) -> None
 
 
 def _read_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
-    """A row for each image of an episode."""
+    """Yield a row for each image of an episode."""
     episode = json.loads(read_foreign(folder / _EPISODE))
     said = {frame["name"]: frame["utterance"] for frame in episode["scene"]["frames"]}
     values = {"task": episode["task"], "contrast": episode["scene"].get("contrast")}

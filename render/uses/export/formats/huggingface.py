@@ -118,7 +118,7 @@ def _parquet_schema(questions: bool) -> pa.Schema:
 
 
 def _count_figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[str]]:
-    """Counts over the exported episodes."""
+    """Return counts over the exported episodes."""
     chosen = set(chosen_ids(store, options))
     tasks: Counter[str] = Counter()
     images: Counter[str] = Counter()

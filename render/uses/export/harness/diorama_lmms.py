@@ -13,12 +13,12 @@ from diorama_answers import answer_of  # noqa: E402
 
 
 def doc_to_visual(doc: dict[str, Any]) -> list[Any]:
-    """The images, in order."""
+    """Return the images, in order."""
     return [Image.open(HERE / part["image"]).convert("RGB") for part in doc["parts"] if part["image"]]
 
 
 def doc_to_text(doc: dict[str, Any], lmms_eval_specific_kwargs: Any = None) -> str:
-    """The texts, with <image> where an image stands, for models that don't read messages."""
+    """Return the texts, with <image> where an image stands, for models that don't read messages."""
     return "\n".join("<image>" if part["image"] else part["text"] for part in doc["parts"])
 
 

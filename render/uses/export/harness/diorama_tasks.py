@@ -33,7 +33,7 @@ def option_scorer() -> Scorer:
 
 
 def sample(item: dict[str, Any]) -> Sample:
-    """An item as a message of texts and images in order."""
+    """Return an item as a message of texts and images in order."""
     content = [
         ContentImage(image=str(HERE / part["image"])) if part["image"] else ContentText(text=part["text"])
         for part in item["parts"]

@@ -33,7 +33,7 @@ ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 6, 6, 24
 
 @lru_cache(maxsize=16)
 def _trunk_surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Faces]:
-    """The vertices that a trunk with holes keeps, and the triangles of trunk and arms between those.
+    """Return the vertices that a trunk with holes keeps, and the triangles of trunk and arms between those.
 
     Args:
         places: row and column of the middle of each arm's hole.
