@@ -16,34 +16,63 @@ from diorama.scene_specs.language.registry import plugins
 
 # No deadline: machines that run tests are often loaded. Derandomized: a red test is red again on the next machine;
 # DIORAMA_HYPOTHESIS=explore looks for new examples.
-settings.register_profile("diorama", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+DIORAMA = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("diorama", DIORAMA)
+settings.register_profile("few", DIORAMA, max_examples=25)
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
-settings.load_profile(os.environ.get("DIORAMA_HYPOTHESIS", "diorama"))
 
 # Marker -> what the last line of a run calls the tests that the run leaves out. `make test-all` runs all but the last.
-TIERS = {"slow": "slow", "readers": "with other people's tools", "root": "that only root can run"}
+TIERS = {"slow": "slow", "readers": "with other people's tools", "alike": "like others", "root": "only for root"}
+NAMES = {**TIERS, "fast": "of `make test`"}
+# Of a test that is marked `alike`, `make test` tries so many of its parameters.
+OF_ALIKE = 6
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true", help="also run the tests that are marked slow or readers")
+    parser.addoption("--all", action="store_true", help="also run the tests that are marked slow or readers; --every")
+    parser.addoption("--every", action="store_true", help="try all parameters of tests marked alike, and all examples")
+    parser.addoption(
+        "--rest", action="store_true", help="of --all what a run without it leaves out; property tests, too"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = {}
+    every = config.getoption("all") or config.getoption("every")
+    settings.load_profile(os.environ.get("DIORAMA_HYPOTHESIS", "diorama" if every else "few"))
     # A shell without job control lets what it starts with `&` ignore Ctrl-C, and every process of a test inherits that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what this run leaves out, each test for the first of its markers."""
-    here = {"root"} if config.getoption("all") else set(TIERS)
+    reasons = [next((name for name in TIERS if item.get_closest_marker(name)), "") for item in items]
+    _thin_out(items, reasons)
     if os.getuid() == 0:
-        here.discard("root")
-    reasons = [next((name for name in TIERS if name in here and item.get_closest_marker(name)), "") for item in items]
+        reasons = ["" if why == "root" else why for why in reasons]
+    if config.getoption("rest"):
+        examples = [hasattr(getattr(item, "obj", None), "hypothesis") for item in items]
+        there = [why not in ("", "root") or many for why, many in zip(reasons, examples, strict=True)]
+        reasons = ["" if rest else why or "fast" for rest, why in zip(there, reasons, strict=True)]
+    elif config.getoption("all"):
+        reasons = [why if why == "root" else "" for why in reasons]
+    elif config.getoption("every"):
+        reasons = ["" if why == "alike" else why for why in reasons]
     config.stash[LEFT_OUT] = dict(Counter(filter(None, reasons)))
     config.hook.pytest_deselected(items=[item for item, why in zip(items, reasons, strict=True) if why])
     items[:] = [item for item, why in zip(items, reasons, strict=True) if not why]
+
+
+def _thin_out(items: list[pytest.Item], reasons: list[str]) -> None:
+    """Of tests that are marked alike, take the reason from OF_ALIKE of each, spread over its parameters."""
+    groups: dict[str, list[int]] = {}
+    for at, item in enumerate(items):
+        if reasons[at] == "alike":
+            groups.setdefault(item.nodeid.partition("[")[0], []).append(at)
+    for group in groups.values():
+        for kept in range(OF_ALIKE):
+            reasons[group[round(kept * (len(group) - 1) / (OF_ALIKE - 1))]] = ""
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -61,7 +90,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Print the last line of a run, which says what was left out."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if (left_out := config.stash[LEFT_OUT]) and terminal is not None:
-        added = [f"{left_out[name]} {words}" for name, words in TIERS.items() if name in left_out]
+        added = [f"{left_out[name]} {words}" for name, words in NAMES.items() if name in left_out]
         terminal.write_line(f"left out, see `make test-all`: tests {', '.join(added)}")
 
 

@@ -16,6 +16,10 @@ from tests.marks import slow
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = """
 import pytest
+from hypothesis import given, strategies
+
+@given(strategies.booleans())
+def test_property(value): pass
 
 def test_plain(): pass
 
@@ -25,6 +29,10 @@ def test_slow(): pass
 
 @pytest.mark.readers
 def test_reader(): pass
+
+@pytest.mark.alike
+@pytest.mark.parametrize("value", range(20))
+def test_alike(value): pass
 """
 
 
@@ -44,11 +52,15 @@ def run_pytest(folder: Path, *arguments: str) -> tuple[int, str, str]:
 def test_marked_tests_are_left_out_and_counted(tmp_path: Path, processes: str) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     code, text, last = run_pytest(tmp_path, "-n", processes)
-    assert code == 0 and "1 passed" in text
+    assert code == 0 and "8 passed" in text
     assert "make test-all" in last
-    assert re.findall(r"\d+ [a-z]+", last) == ["1 slow", "1 with"]
+    assert re.findall(r"\d+ [a-z]+", last) == ["1 slow", "1 with", "14 like"]
+    code, text, last = run_pytest(tmp_path, "-n", processes, "--every")
+    assert code == 0 and "22 passed" in text and re.findall(r"\d+ [a-z]+", last) == ["1 slow", "1 with"]
+    code, text, last = run_pytest(tmp_path, "-n", processes, "--all", "--rest")
+    assert code == 0 and "17 passed" in text and re.findall(r"\d+ [a-z]+", last) == ["7 of"]
     code, text, last = run_pytest(tmp_path, "-n", processes, "--all")
-    assert code == 0 and "3 passed" in text
+    assert code == 0 and "24 passed" in text
     assert "make test-all" not in last
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import networkx
 
@@ -74,15 +74,21 @@ def breaches(path: str, source: str) -> list[Breach]:
     if path.startswith("scene_specs/"):
         found += imports_upwards(path, tree)
     if path.startswith(PURE):
-        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        parents = {child: node for node in nodes_of(tree) for child in ast.iter_child_nodes(node)}
         found += [*randomness(path, tree), *clocks(path, tree)]
         found += [*unordered_sets(path, tree, parents), *unsorted_listings(path, tree, parents)]
     return sorted(found, key=lambda breach: (breach.line, breach.what))
 
 
+@lru_cache(maxsize=2)
+def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes, kept: each rule goes over all nodes of a file."""
+    return tuple(ast.walk(tree))
+
+
 def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """Each absolute import, also by name at run time, as (node, dotted module); `from a import b` gives a.b."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -126,7 +132,7 @@ def lazy_imports(path: str, tree: ast.AST) -> Iterator[Breach]:
         return
     inside = {
         child: function
-        for function in ast.walk(tree)
+        for function in nodes_of(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for child in ast.walk(function)
     }
@@ -173,7 +179,7 @@ def circles(graph: networkx.DiGraph) -> list[list[str]]:
 
 
 def prints(path: str, tree: ast.AST) -> Iterator[Breach]:
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call) and dotted(node.func) in {"print", "pprint.pprint", "builtins.print"}:
             yield Breach(
                 path, line_of(node), "print()", "a library must not write into its user's output; log or return"
@@ -186,7 +192,7 @@ def randomness(path: str, tree: ast.AST) -> Iterator[Breach]:
         unseeded = module.startswith("numpy.random.") and module.split(".")[2] not in SEEDED
         if unseeded or module.split(".")[0] in {"random", "secrets"} or module in ENTROPY:
             yield Breach(path, line_of(node), f"imports {module}", why)
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Attribute) and dotted(node.value) in {"np.random", "numpy.random"}:
             if node.attr not in SEEDED:
                 yield Breach(path, line_of(node), f"uses {dotted(node)}", why)
@@ -205,7 +211,7 @@ def clocks(path: str, tree: ast.AST) -> Iterator[Breach]:
     for node, module in imports(tree):
         if module.split(".")[0] == "time":
             yield Breach(path, line_of(node), f"imports {module}", why)
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call):
             parts = dotted(node.func).split(".")
             if len(parts) > 1 and parts[-2] in {"datetime", "date"} and parts[-1] in CLOCKS:
@@ -214,7 +220,7 @@ def clocks(path: str, tree: ast.AST) -> Iterator[Breach]:
 
 def unordered_sets(path: str, tree: ast.Module, parents: dict[ast.AST, ast.AST]) -> Iterator[Breach]:
     why = "the order of a set of strings changes from process to process; sort it first"
-    for scope in [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))]:
+    for scope in [tree, *(n for n in nodes_of(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))]:
         sets = set_names(scope)
         for node in own_nodes(scope):
             for looped in iterated(node, parents):
@@ -291,7 +297,7 @@ def iterated(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST
 
 def unsorted_listings(path: str, tree: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[Breach]:
     why = "file systems list in any order; wrap it in sorted()"
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name)):
             continue
         name = dotted(node.func).split(".")[-1]
