@@ -136,6 +136,7 @@ def test_the_gallery_holds_the_same_data_and_images(archive: Archive, tmp_path: 
     assert differing_gallery(old, new) == []
 
 
+@pytest.mark.slow
 def test_episodes_rendered_again_are_identical(archive: Archive, tmp_path: Path) -> None:
     assert len(archive.about["rendered_again"]) >= 4
     store = diorama.open_store(str(archive.store))

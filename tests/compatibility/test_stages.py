@@ -45,6 +45,7 @@ def test_the_stage_mewl_is_the_former_stage_clevr() -> None:
     assert lights == [light.model_copy(update={"energy": 0.0}) for light in now.lights]
 
 
+@pytest.mark.slow
 def test_stored_scenes_render_to_the_same_bytes(root: Path) -> None:
     store = diorama.open_store(str(root / "store.lance"))
     names = [name for name, _ in store.ids()]
@@ -76,6 +77,7 @@ def test_specs_of_the_store_mean_the_stage_that_they_meant(root: Path) -> None:
     assert {scene_stage(episode).name for episode in episodes if isinstance(episode, Scene)} == {"mewl"}
 
 
+@pytest.mark.slow
 def test_a_spec_of_0_1_renders_to_the_same_bytes_on_the_stage_mewl(root: Path) -> None:
     """What 0.1 rendered from a spec without a stage, 0.2 renders from the same spec with the stage `mewl`."""
     before = diorama.open_store(str(root / "store.lance"))

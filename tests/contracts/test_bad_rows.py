@@ -88,6 +88,7 @@ def pictures(out: Path) -> Counter[str]:
     return Counter(digest for file, digest in exported(out).items() if file.endswith(".png"))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", FORMATS, indirect=True)
 def test_an_export_goes_on(tmp_path: Path, name: str, kind: str) -> None:
@@ -106,6 +107,7 @@ def test_an_export_goes_on(tmp_path: Path, name: str, kind: str) -> None:
     assert pictures(tmp_path / "good") <= pictures(tmp_path / "out")
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_gallery_goes_on(tmp_path: Path, kind: str) -> None:
     store, bad = bad_store(tmp_path / "s.lance", "folder", kind)

@@ -41,6 +41,7 @@ def one_of_each_kind(files: Iterable[str]) -> dict[int, str]:
     return dict(enumerate({re.sub(r"\d+", "0", file): file for file in files}.values()))
 
 
+@pytest.mark.alike
 @EACH
 def test_a_file_of_the_user_in_the_place_of_any_file(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "fresh")
@@ -58,6 +59,7 @@ def test_a_file_of_the_user_in_the_place_of_any_file(store: LanceStore, tmp_path
         assert exported(out) == fresh
 
 
+@pytest.mark.alike
 @EACH
 def test_a_folder_of_the_user_in_the_place_of_any_file(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "fresh")
@@ -69,6 +71,7 @@ def test_a_folder_of_the_user_in_the_place_of_any_file(store: LanceStore, tmp_pa
         assert notes.read_text() == "mine"
 
 
+@pytest.mark.alike
 @EACH
 def test_an_export_of_another_store_stays_as_it_is(store: LanceStore, tmp_path: Path, name: str) -> None:
     other = store_of(tmp_path / "other.lance", all_records(name)[5:])
@@ -91,6 +94,7 @@ def test_an_export_of_another_store_stays_as_it_is(store: LanceStore, tmp_path: 
     assert second.items() <= exported(tmp_path / "one").items()
 
 
+@pytest.mark.alike
 @EACH
 def test_what_the_user_changed_or_added_stays(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "old")

@@ -100,6 +100,7 @@ def test_damaged_episodes_are_named_and_the_others_exported(store: LanceStore, t
     assert damaged in str(report.error())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["folder", "webdataset"])
 def test_several_processes_write_the_same(
     store: LanceStore, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -101,6 +101,7 @@ def check_parameters_show(name: str, renderer: CyclesRenderer) -> None:
 CHECKS = (check_manual, check_imports, check_build, check_transmission, check_parameters_show)
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", members("materials"))
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_a_material_keeps_its_contract(

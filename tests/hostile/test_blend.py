@@ -97,6 +97,7 @@ def _arguments(tmp_path: Path) -> list[str | Path]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", *slow("sequence", "script", "ies", "nested")])
 def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "private" / "secret.png"
@@ -109,6 +110,7 @@ def test_a_file_outside_the_asset_root_is_refused(tmp_path: Path, kind: str) -> 
     assert not list(out.glob("*.png"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), [("linked", "other.blend"), *slow(("object", "Secret"))])
 def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name: str) -> None:
     image = tmp_path / "assets" / "ours.png"
@@ -119,6 +121,7 @@ def test_data_that_no_material_needs_is_refused(tmp_path: Path, kind: str, name:
     assert name in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
@@ -174,6 +177,7 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     assert render(tmp_path)[0] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", *slow("packed", "plain", "driver", "loop")])
 def test_what_a_blend_may_hold_is_rendered(tmp_path: Path, kind: str) -> None:
     """Packed images, images below the root, and a group without its drivers."""

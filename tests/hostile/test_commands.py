@@ -45,6 +45,7 @@ def test_every_path_is_a_target() -> None:
     assert len(KINDS) == len({*OWN, *TRAPS}) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "code", "words"),
     [

@@ -63,6 +63,7 @@ def test_a_gzip_bomb(status: int) -> None:
         assert "answer is larger than 8 MiB" in refusal(bomb)
 
 
+@pytest.mark.slow
 def test_a_character_set_that_decompresses() -> None:
     bomb = Raw(200, {"content-type": "application/json; charset=zlib_codec"}, packed(15))
     with at_most(60):
@@ -142,6 +143,7 @@ def echoing_server(code: str) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("stored", [False, True], ids=["variables", "file"])
 @pytest.mark.parametrize(("code", "options"), [("Odd", ()), ("AccessDenied", ("-vv",)), ("Odd", ("-vv",))])
 def test_a_server_that_sends_back_our_keys(tmp_path: Path, code: str, options: tuple[str, ...], stored: bool) -> None:

@@ -14,6 +14,7 @@ from tests.render.store.rendered import rendered
 from tests.scene_specs.shapes.shapenet.trees import Tree, obj
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
@@ -100,6 +101,7 @@ def test_a_gallery_does_not_publish_where_its_store_is(tmp_path: Path) -> None:
         assert (done.code, "becomes the gallery" in done.err) == (0, expected), done.err
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("format_name", ["folder", "coco", "clevr", "webdataset", "huggingface"])
 def test_one_bad_split_fails_one_episode(tmp_path: Path, format_name: str) -> None:
     bad = rendered("demo/bad", 7)

@@ -127,6 +127,7 @@ def bombs(tmp_path_factory: pytest.TempPathFactory) -> str:
     return make_store(folder, [rendered("demo/fine"), changed(huge, images=images), changed(mask, images=masks)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "options"),
     [

@@ -67,6 +67,7 @@ def test_a_store_with_linked_folders_is_refused(tmp_path: Path, arguments: tuple
     assert "symbolic link" in done.err
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", ["_versions/*.manifest", "_refs/tags/*", "data/*", "_versions/*hint.json"])
 def test_a_store_with_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
     """Opening a pipe for reading waits for somebody who writes."""
@@ -155,6 +156,7 @@ def test_pages_hold_markup_as_data(tmp_path: Path) -> None:
     assert "<" not in script_call("f", MARKUP)
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("episode", ["../../up", *slow("/abs", "a/../../up", "..", "a\0b", ".")])
 @pytest.mark.parametrize("format_name", ["folder", "coco", "clevr", "webdataset", "huggingface", "gallery"])
 def test_ids_do_not_become_other_paths(tmp_path: Path, episode: str, format_name: str) -> None:

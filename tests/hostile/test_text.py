@@ -44,6 +44,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     return make_store(tmp_path_factory.mktemp("escapes"), [rendered("demo/fine"), hostile, free])
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -10,6 +10,7 @@ from tests.hostile import tampering
 from tools.__main__ import main
 
 
+@pytest.mark.slow
 def test_changes_are_noticed_and_unchanged_places_are_not_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

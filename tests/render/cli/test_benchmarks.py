@@ -316,6 +316,7 @@ def test_a_report_is_the_command_of_its_benchmark(name: str, tmp_path: Path) -> 
         assert reported.stdout == run(name, report, file, *more).stdout != ""
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", [*plugins("benchmarks")])
 def test_help_of_a_benchmark_imports_its_options_only(name: str) -> None:
     code = "import sys; from diorama.render.cli.specs import main\n"

@@ -16,6 +16,7 @@ from diorama.render.run import doctor
 from tests.distributions import installed, write_distribution
 
 
+@pytest.mark.slow
 def test_this_machine_is_well(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["--device", "cpu", "--store", str(tmp_path / "s.lance"), "--json"])
     checks = {check["name"]: check for check in json.loads(done.stdout)}

@@ -63,6 +63,7 @@ def test_a_size_that_never_fits_names_its_object(tmp_path: Path) -> None:
     assert "frames[0].objects[1]: no room" in check(write(tmp_path / "a.json", episode))
 
 
+@pytest.mark.slow
 def test_the_words_of_a_stored_episode(tmp_path: Path) -> None:
     store = str(tmp_path / "s.lance")
     given = [write(tmp_path / "a.json", spec()), "--renderer", "fake", "--size", "64x48", "--out", store]

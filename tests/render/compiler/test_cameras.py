@@ -106,7 +106,7 @@ def ray_cast(scene: Scene, spec: dict[str, Any]) -> tuple[NDArray[np.float64], N
     return depth.reshape(48, 64), ids.reshape(48, 64)
 
 
-@pytest.mark.parametrize("seed", [*range(4), *slow(*range(4, 50))])
+@pytest.mark.parametrize("seed", [0, *slow(*range(1, 50))])
 def test_a_matrix_gives_the_image_that_rays_through_it_give(seed: int) -> None:
     spec = random_camera(seed)
     scene = compiled(spec)

@@ -110,6 +110,7 @@ def test_impossible_piles_are_refused_by_name(objects: dict[str, Any], relation:
         assert re.search(problem, diagnostics[0].problem)
 
 
+@pytest.mark.slow
 def test_check_agrees_with_the_compiler_about_contacts() -> None:
     shapes = [*SHAPES, "bowl", "box", "shelf", PLANK]
     draw, refused = random.Random(5), 0

@@ -60,6 +60,7 @@ def test_areas_places_and_colors_are_exact(renderer: CyclesRenderer, scale: int)
     assert np.array_equal(passes.color, colors[passes.ids])
 
 
+@pytest.mark.slow
 def test_every_level_of_a_channel_is_shown_exactly(renderer: CyclesRenderer) -> None:
     def tile(k: int) -> Any:
         where = [2 * (k % 10) + 1, 2 * (k // 10) + 1]
@@ -160,6 +161,7 @@ def test_circles_may_be_as_large_as_the_others(renderer: CyclesRenderer) -> None
     assert read_from_pixels(renderer, "set-pos", 1, (1024, 1024), areas="true") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1024, *slow(1478)])
 def test_large_pictures_have_six_colors_and_the_areas_of_the_truth(renderer: CyclesRenderer, size: int) -> None:
     scene, task = malevic("pos", 3, size)
@@ -175,6 +177,7 @@ def test_large_pictures_have_six_colors_and_the_areas_of_the_truth(renderer: Cyc
     assert read_from_pixels(renderer, "pos", 3, (size, size)) == ""
 
 
+@pytest.mark.slow
 def test_on_the_table_the_upper_sides_have_the_areas(renderer: CyclesRenderer) -> None:
     scene, task = malevic("pos", 5, 480, world="3d")
     scene = scene.model_copy(update={"settings": scene.settings.model_copy(update={"width": 640, "height": 480})})

@@ -68,10 +68,12 @@ def _as_on_a_gpu() -> CyclesRenderer:
     return renderer
 
 
+@pytest.mark.slow
 def test_images_do_not_depend_on_those_before() -> None:
     assert _differing(CyclesRenderer("cpu", threads=1), _scenes()) == 0
 
 
+@pytest.mark.slow
 def test_without_ending_it_they_would(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CyclesRenderer, "_end_session", lambda _self: None)
     assert _differing(CyclesRenderer("cpu", threads=1), _scenes()) > 5

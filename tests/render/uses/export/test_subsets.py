@@ -152,6 +152,7 @@ def test_questions_are_selected_as_exports_are(store: LanceStore, tmp_path: Path
     assert done.exit_code == 2 and "are for stores" in done.output
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", ["coco", "clevr", "folder", "huggingface", "webdataset", "eval", "gallery"])
 def test_pipes_in_a_folder_hold_nothing_up(name: str, store: LanceStore, tmp_path: Path) -> None:
     """A pipe that nobody writes to, in the place of each file of an earlier export in turn."""

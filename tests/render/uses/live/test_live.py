@@ -145,6 +145,7 @@ def test_each_benchmark_gives_items_that_render_again_from_their_specs(name: str
     assert [image.png for image in again.images] == [image.png for image in item.record.images]
 
 
+@pytest.mark.slow
 def test_items_of_cycles_render_again_byte_for_byte() -> None:
     with diorama.live("clevr", seed=3, questions=2, size=(48, 36), workers=1, ahead=2) as live:
         item = next(live)

@@ -66,6 +66,7 @@ def test_fewer_than_two_objects_say_too_little(count: int) -> None:
     assert recover(points, pixels, NOMINAL.location, FOCAL, SIZES) is None
 
 
+@pytest.mark.slow
 def test_two_objects_fix_a_camera_to_a_pixel_or_are_refused() -> None:
     outcomes = []
     for seed in range(200):
