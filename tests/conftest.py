@@ -25,7 +25,7 @@ settings.register_profile("explore", deadline=None, max_examples=1000, print_blo
 TIERS = {"slow": "slow", "readers": "with other people's tools", "alike": "like others", "root": "only for root"}
 NAMES = {**TIERS, "fast": "of `make test`"}
 # Of a test that is marked `alike`, `make test` tries so many of its parameters.
-OF_ALIKE = 4
+OF_ALIKE = 3
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 

@@ -119,6 +119,7 @@ def test_what_the_user_changed_or_added_stays(store: LanceStore, tmp_path: Path,
             check_refused(error, out, out / file)
 
 
+@pytest.mark.alike
 @EACH
 def test_an_export_of_an_older_version_is_updated_when_asked_once(store: LanceStore, tmp_path: Path, name: str) -> None:
     """It has no record, or one of shards alone."""
@@ -135,6 +136,7 @@ def test_an_export_of_an_older_version_is_updated_when_asked_once(store: LanceSt
     assert error_of(store, name, out) is None
 
 
+@pytest.mark.alike
 @EACH
 def test_a_store_that_was_moved_is_the_same(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "out")

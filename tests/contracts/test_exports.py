@@ -70,6 +70,7 @@ def test_again_writes_nothing(store: LanceStore, tmp_path: Path, name: str) -> N
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.alike
 @EACH
 def test_another_episode_in_its_place_is_refused_and_replaced_when_asked(
     store: LanceStore, tmp_path: Path, name: str
@@ -142,6 +143,7 @@ def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
     assert named == {path: digest for path, digest in exported(tmp_path / "two").items() if path != "README.md"}
 
 
+@pytest.mark.alike
 @EACH
 def test_a_shard_size_decides_on_files_where_the_format_says_so(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "one", ExportOptions(shard_size=1))

@@ -93,6 +93,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
             process.wait(240)
 
 
+@pytest.mark.slow
 def test_everything_listens_on_the_loopback_address_only(run: tuple[int, Path]) -> None:
     addresses = listening(processes_of(run[0]))
     assert addresses

@@ -46,6 +46,7 @@ def test_a_version_with_files_in_another_folder_is_refused(tmp_path: Path, newes
     assert "demo/a" not in done.out
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
 @pytest.mark.parametrize("place", ["data", *slow("data/nested", "_versions", "_indices", "_transactions")])
 def test_a_store_with_linked_folders_is_refused(tmp_path: Path, arguments: tuple[str, ...], place: str) -> None:

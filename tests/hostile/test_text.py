@@ -75,6 +75,7 @@ def test_a_command_prints_no_terminal_escapes(store: str, tmp_path: Path, argume
         assert [character for character in text if not character.isprintable() and character not in "\n\t"] == [], text
 
 
+@pytest.mark.slow
 def test_json_stays_json_and_keeps_every_character(store: str) -> None:
     """C1 control characters and U+202E are raw in the JSON that Python writes without `ensure_ascii`."""
     listed = run_bounded("render-store", "ls", store, "--json").out

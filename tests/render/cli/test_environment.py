@@ -27,6 +27,7 @@ def run_in_shell(arguments: str, redirected: str, folder: Path, **more: str) -> 
     )
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("redirected", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_has_no_effect(redirected: str, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(SPEC))

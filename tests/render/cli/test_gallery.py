@@ -65,6 +65,7 @@ def test_damaged_episodes_end_with_4_and_a_gallery(tmp_path: Path) -> None:
     assert (tmp_path / "g/index.html").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_is_served_until_ctrl_c(store: str, tmp_path: Path, number: signal.Signals) -> None:
     program = [sys.executable, "-c", "from diorama.render.cli.gallery import main; main()"]

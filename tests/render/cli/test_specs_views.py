@@ -93,6 +93,7 @@ def test_wrong_options_are_named(arguments: tuple[object, ...], part: str) -> No
     assert not result.stdout
 
 
+@pytest.mark.slow
 def test_a_run_takes_another_library_and_leaves_out_what_is_broken(library: Path, tmp_path: Path) -> None:
     """Through workers, which are other processes, and with camera matrices in the record."""
     specs = tmp_path / "specs.jsonl"

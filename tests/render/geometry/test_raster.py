@@ -54,6 +54,7 @@ def test_random_triangles_agree_with_the_ray_caster(seed: int, distance: float, 
     assert_between(drawn, cast(mesh, pose, camera, -1e-7), cast(mesh, pose, camera, 1e-7))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])
 @pytest.mark.parametrize(
     ("location", "clip"),

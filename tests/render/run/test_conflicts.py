@@ -62,6 +62,7 @@ def test_what_another_run_has_made_meanwhile_is_skipped(farm: Farm, done: tuple[
     assert farm.stored() == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_what_another_run_has_made_otherwise_is_a_failure(farm: Farm) -> None:
     late = planned(farm, "a", "b", "c")
     farm.run(farm.write("a"), *CPU, "--profile", "draft")

@@ -57,6 +57,7 @@ def test_the_device_is_recorded_with_each_episode(farm: Farm) -> None:
     assert {r.provenance.device for r in open_store(farm.store).get_many(["a", "b"])} == {"GPU fake card 0"}
 
 
+@pytest.mark.slow
 def test_a_cpu_that_poses_as_a_gpu_stops_the_run(farm: Farm) -> None:
     found = farm.run(farm.write("a", "b"), "--gpus", "2", renderer="OnTheCpu", code=3)
     assert "CPU Some Processor" in found["stderr"] and "requested a GPU" in found["stderr"]
@@ -113,6 +114,7 @@ def test_a_worker_that_grows_within_an_episode_is_ended(farm: Farm) -> None:
     assert farm.stored() == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_stopping_at_failures(farm: Farm) -> None:
     names = [f"raise-{k}" for k in range(20)]
     specs = farm.write(*names)
@@ -130,6 +132,7 @@ def test_stopping_at_failures(farm: Farm) -> None:
     assert 5 <= len(some["failed"]) < 15 and some["left"] == 20 - len(some["failed"])
 
 
+@pytest.mark.slow
 def test_what_skip_broken_leaves_out_stops_nothing(farm: Farm, caplog: pytest.LogCaptureFixture) -> None:
     specs = Path(farm.write("a", "raise", "b"))
     objects = [{"shape": "model:none.obj"}]
@@ -144,6 +147,7 @@ def test_what_skip_broken_leaves_out_stops_nothing(farm: Farm, caplog: pytest.Lo
     assert "rendering: 4 of 4 episodes" in caplog.text
 
 
+@pytest.mark.slow
 def test_the_log_has_a_line_an_event(farm: Farm) -> None:
     log = farm.folder / "log.jsonl"
     specs = farm.write("a", "raise", "b")

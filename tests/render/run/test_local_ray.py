@@ -183,6 +183,7 @@ def catches_sigterm() -> bool:
     return bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
+@pytest.mark.slow
 def test_the_names_that_are_set_inside_ray_still_have_their_effect(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

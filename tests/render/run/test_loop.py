@@ -24,6 +24,7 @@ def one_ray() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_who_is_ready_is_not_hung(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[int] = []
     right = RenderLoop._fill_workers

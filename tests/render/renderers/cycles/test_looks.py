@@ -40,6 +40,7 @@ def render(renderer: CyclesRenderer, scene: Scene) -> Passes:
     return renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", look_names()[1:])
 def test_truth_is_that_of_plain(name: str, renderer: CyclesRenderer) -> None:
     plain = plain_scene()

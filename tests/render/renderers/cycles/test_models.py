@@ -79,6 +79,7 @@ def reference(sound: tuple[Path, list[RenderedImage]], monkeypatch: pytest.Monke
     return sound[1]
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("case", RIGHT, ids=lambda case: case.name)
 def test_the_right_picture(
     case: Case,

@@ -58,6 +58,7 @@ def expected(one_ray: None) -> list[tuple[str, str, str, bytes]]:
         return take(live, 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, *slow(4)])
 def test_order_and_bytes_are_the_same_for_any_number_of_workers(
     expected: list[tuple[str, str, str, bytes]], workers: int
@@ -165,6 +166,7 @@ def test_a_failed_episode_is_left_out_and_the_order_stays(caplog: pytest.LogCapt
     assert names == [spec["id"] for spec in specs[1:4]] and "left out" in caplog.text
 
 
+@pytest.mark.slow
 def test_what_was_shown_is_kept_and_scored_the_same(tmp_path: Path) -> None:
     from click.testing import CliRunner
 

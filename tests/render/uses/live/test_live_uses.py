@@ -125,6 +125,7 @@ def test_items_of_an_installed_package(tmp_path: Path) -> None:
     assert done.stdout == "True 0\n" * 3, done.stderr
 
 
+@pytest.mark.slow
 def test_a_stream_ends_after_max_failures_and_says_so(one_ray: None) -> None:
     specs = Blocks(sources_of("mewl", {"split": "train"}), 7).block(0)
     options = {**MEWL, "renderer": "tests.render.run.renderers:Fails"}
@@ -153,6 +154,7 @@ def test_a_store_that_can_not_be_made_is_an_error_each_time(tmp_path: Path) -> N
             next(live)
 
 
+@pytest.mark.slow
 def test_a_fork_can_neither_read_a_stream_nor_end_it_nor_start_one_beside_it(one_ray: None) -> None:
     live = diorama.live("mewl", **MEWL, workers=1)
     next(live)
@@ -193,6 +195,7 @@ def test_a_negative_number_of_episodes_can_not_be_skipped() -> None:
         diorama.live("mewl", **MEWL).skip(-1)
 
 
+@pytest.mark.slow
 def test_a_small_share_of_a_benchmark_has_all_of_its_answers() -> None:
     malevic = {"weight": 1, "name": "pos1", "split": "train"}
     blocks = Blocks(sources_of({"mewl": {"weight": 9, "split": "train"}, "malevic": malevic}, {}), 1)
@@ -207,6 +210,7 @@ def test_the_least_weight_has_an_episode_in_each_block() -> None:
         assert sum(spec["task"]["benchmark"] == "clevr" for spec in blocks.block(number)) == 1
 
 
+@pytest.mark.slow
 def test_an_episode_that_the_store_has_of_something_else_is_not_recorded_and_said(
     one_ray: None, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -149,6 +149,7 @@ def first_item(data: torch_data.MapEpisodes) -> object:
     return data[0]
 
 
+@pytest.mark.slow
 def test_a_pickled_dataset_opens_the_store_in_its_process_at_the_same_version(store: LanceStore) -> None:
     """Without PyTorch: what a spawned worker of a DataLoader does."""
     reader = LanceReader.at_version(store.url, store.version)

@@ -35,6 +35,7 @@ def test_a_settled_spec_gives_the_scene_it_was_settled_by(spec: EpisodeSpec) -> 
     assert all(item.location is not None for frame in settled.frames for item in frame.objects)
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_can_be_settled(path: Path) -> None:
     spec = parse_episode(path.read_text())

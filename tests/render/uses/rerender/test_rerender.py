@@ -47,6 +47,7 @@ def call(*arguments: object, code: int = 0) -> Result:
     return done
 
 
+@pytest.mark.slow
 def test_a_renderer_of_another_package_renders_its_stored_episodes_again(store: str, tmp_path: Path) -> None:
     record = open_store(store).get("a")
     assert record.job.renderer == RENDERER

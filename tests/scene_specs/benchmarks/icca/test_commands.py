@@ -131,6 +131,7 @@ def test_of_a_damaged_store_no_game_is_made(base: Path, tmp_path: Path, monkeypa
     assert [*(tmp_path / "g").iterdir()] == []
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("variant", [f"L{k}" for k in range(1, 8)])
 def test_every_variant_is_played(base: Path, tmp_path: Path, variant: str) -> None:
     file = tmp_path / "t.jsonl"
@@ -216,6 +217,7 @@ def test_variants() -> None:
     assert [one["images"][23] for one in listed["listener"]] == [24, 1, 1, 24, 1, 1, 5]
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

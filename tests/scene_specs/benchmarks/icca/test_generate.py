@@ -110,6 +110,7 @@ def test_descriptions_are_in_the_truth() -> None:
             assert [is_true_of(description, one) for one in shown] == [j == k for j in range(4)]
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("source", "vary"), KINDS)
 def test_the_words_of_descriptions_name_one_picture(source: str, vary: str, level: str) -> None:

@@ -95,6 +95,7 @@ def test_every_classic_task_is_an_option() -> None:
     assert all(name in (field.description or "") for name in TASKS)
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

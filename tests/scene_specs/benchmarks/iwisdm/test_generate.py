@@ -65,6 +65,7 @@ def trials(level: str, choice: str) -> list[Any]:
     return made(level, choice, seed=11, balanced=True, trials_per_task=1 if level != "single-frame" else 20)
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(("level", "choice"), BENCHMARKS)
 def test_the_second_evaluator_agrees_and_the_spec_is_right(level: str, choice: str) -> None:
     """I2: the instruction, read on the objects, gives the answer."""

@@ -50,6 +50,7 @@ def caption(color: str, shape: str, words: tuple[str, str], away: str, prob: tup
     }
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     ("name", "split"), [("sup1", "val"), ("pos", "test"), ("set-pos-hard", "test"), ("pos1", "train")]
 )

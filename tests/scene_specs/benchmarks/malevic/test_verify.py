@@ -208,6 +208,7 @@ def test_the_seen_pairs_are_not_those_of_the_unseen_split() -> None:
     assert "a pair of the other splits" in verify_spec(spec)
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("given", [{}, {"world": "3d"}, {"areas": "true"}, {"gap": 0.0, "variant": "static"}])
 def test_intact_items_pass(name: str, given: Any) -> None:

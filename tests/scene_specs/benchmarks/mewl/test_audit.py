@@ -72,6 +72,7 @@ def test_a_lopsided_file_shows() -> None:
     assert row["p"]["concept"] > 1e-3
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("task", TASKS)
 def test_imported_episodes_have_the_concepts_of_their_lexicon(task: str, rows: dict[str, dict[str, Any]]) -> None:
     specs = [mewl_spec(1, "test", task, k) for k in range(200)]

@@ -40,6 +40,7 @@ def test_the_published_sizes() -> None:
     assert len(TASKS) == 9
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("task", TASKS)
 def test_every_episode_reads_and_compiles(task: str) -> None:
     for spec in episodes(task, 6):

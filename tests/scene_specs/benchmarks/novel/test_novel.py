@@ -55,6 +55,7 @@ def judged(spec: Any) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("task", TASKS)
 def test_a_judge_of_axes_reaches_the_stored_answers(task: str) -> None:
     for number in range(COUNT):
@@ -80,6 +81,7 @@ def tampered(spec: Any, rng: random.Random) -> Any:
     return spec
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("task", TASKS)
 def test_tampering_is_found(task: str) -> None:
     rng = random.Random(1)
