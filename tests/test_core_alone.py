@@ -98,7 +98,8 @@ def digests(folder: Path, house: Path, renderer: str) -> tuple[dict[str, list[st
     return found, wings, Path(file)
 
 
-@pytest.mark.parametrize("renderer", ["fake", pytest.param("cycles", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("renderer", ["fake", "cycles"])
 def test_the_core_alone_renders_the_same(folder: Path, renderer: str) -> None:
     alone, wings, file = digests(folder, folder / "house", renderer)
     assert file == folder / "house/diorama/__init__.py"

@@ -62,6 +62,7 @@ def run_in_order(page: str) -> tuple[dict[str, Any], str]:
     return names, "".join(block.text for block in blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_ray")
 def test_the_readme_renders_a_small_dataset() -> None:
     names, _ = run_in_order("README.md")

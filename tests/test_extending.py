@@ -84,6 +84,7 @@ def test_the_commands_of_the_page_render_and_export(rendered: Site) -> None:
     assert "skipped 3" in rendered.run("render-export", "acme.lance", "--format", "acme", "--out", "pictures")
 
 
+@pytest.mark.slow
 def test_the_package_is_in_help_and_lists(site: Site) -> None:
     assert re.search(r"^  acme +Generate counting questions, one per line\.$", site.run("render-specs", "--help"), re.M)
     assert "--most N" in site.run("render-specs", "acme", "--help")

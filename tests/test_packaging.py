@@ -54,6 +54,7 @@ def tracked(*folders: str) -> list[str]:
     return [path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts]
 
 
+@pytest.mark.slow
 def test_wheel_has_every_file_of_the_packages(built: Path) -> None:
     folders = tracked("render", "scene_specs", "assets")
     wanted = {*tracked("diorama"), *(f"diorama/{name}" for name in folders if not _is_builder(name))}
@@ -72,6 +73,7 @@ def test_wheel_has_nothing_else(built: Path) -> None:
     assert not [name for name in names if _is_builder(name.removeprefix("diorama/"))]
 
 
+@pytest.mark.slow
 def test_wheel_from_the_checkout_is_the_one_from_the_sdist(built: Path, tmp_path: Path) -> None:
     """The links in diorama/ are in neither; a build follows the folders that they lead to."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]

@@ -64,6 +64,7 @@ def test_marked_tests_are_left_out_and_counted(tmp_path: Path, processes: str) -
     assert "make test-all" not in last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "skip",
     [

@@ -121,6 +121,7 @@ def test_the_replaced_episode_is_still_there_under_the_tag(archive: Archive) -> 
     assert history[0]["job_hash"] == before["job"]
 
 
+@pytest.mark.slow
 def test_every_export_is_written_alike(archive: Archive, tmp_path: Path) -> None:
     assert set(archive.about["exports"]) <= set(run("render-export", "--list-formats").split())
     for name, arguments in export_arguments(archive.about, archive.root):
@@ -130,6 +131,7 @@ def test_every_export_is_written_alike(archive: Archive, tmp_path: Path) -> None
         assert differing_export(name, old, new) == [], name
 
 
+@pytest.mark.slow
 def test_the_gallery_holds_the_same_data_and_images(archive: Archive, tmp_path: Path) -> None:
     run("render-gallery", archive.store, "--out", tmp_path / "made", "--workers", "1")
     old, new = files_of(archive.root / GALLERY), gallery_files(tmp_path / "made", archive.store)

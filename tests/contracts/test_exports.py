@@ -118,6 +118,7 @@ def test_several_processes_write_the_same(
     assert unfinished(tmp_path / "two") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["folder"])
 def test_a_script_without_a_guard_exports_in_several_processes(store: LanceStore, tmp_path: Path) -> None:
     script = tmp_path / "script.py"

@@ -168,6 +168,7 @@ def test_what_it_keeps_open_is_out_of_reach_of_others(run: tuple[int, Path]) -> 
         assert mode_of(path) & 0o077 == 0, path
 
 
+@pytest.mark.slow
 @pytest.mark.root
 def test_another_user_reads_and_writes_nothing_of_it(run: tuple[int, Path]) -> None:
     leader, _ = run

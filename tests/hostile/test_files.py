@@ -50,6 +50,7 @@ def test_a_pipe_or_a_huge_file_is_refused_at_once(
     assert done.peak < 1500
 
 
+@pytest.mark.slow
 def test_a_face_of_a_million_corners_is_an_error_of_the_model(tmp_path: Path) -> None:
     face = "f " + "1 2 3 " * 1_000_000 + "\n"
     tree = Tree(tmp_path / "lib", obj() + face).write()

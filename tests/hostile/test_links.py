@@ -171,6 +171,7 @@ def test_connections_that_send_nothing_end(tmp_path: Path, monkeypatch: pytest.M
         server.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["index.html", *slow("gallery.json", "data/rows.jsonl", "static/main.js")])
 def test_a_gallery_does_not_write_through_linked_files(tmp_path: Path, victim: Victim, name: str) -> None:
     store, out, before = make_store(tmp_path), tmp_path / "gallery", victim.files()
@@ -184,6 +185,7 @@ def test_a_gallery_does_not_write_through_linked_files(tmp_path: Path, victim: V
     assert f"{name} is a symbolic link" in done.err
 
 
+@pytest.mark.slow
 def test_a_gallery_deletes_only_what_it_has_made(tmp_path: Path) -> None:
     """Its own folder may be a link, and files that others put into it stay."""
     store, out = make_store(tmp_path), tmp_path / "gallery"

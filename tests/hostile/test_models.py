@@ -82,6 +82,7 @@ HEADERS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a negative count", *slow(*sorted({*HEADERS} - {"a negative count"}))])
 def test_a_header_that_lies_is_an_error_of_the_model(tmp_path: Path, name: str) -> None:
     done = check(glb_tree(tmp_path, edited(HEADERS[name])), tmp_path)
@@ -172,6 +173,7 @@ def test_a_mesh_of_ones_own_is_refused_and_nothing_is_rendered(tmp_path: Path, n
     assert done.peak < 1000
 
 
+@pytest.mark.slow
 def test_a_license_that_is_a_pipe_is_not_read(tmp_path: Path) -> None:
     tree = Tree(tmp_path, obj(), layout="v1", category="c", identity="i").write()
     os.mkfifo(tree.folder / "model.obj.license")

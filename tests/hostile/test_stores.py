@@ -24,6 +24,7 @@ MARKUP = "</script><img src=x onerror=alert(1)>'\"`-->"
 COMMANDS = [("ls", "STORE"), ("verify", "STORE"), ("history", "STORE"), ("compact", "STORE", "--drop-older-than", "1")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("newest", [True, False], ids=["newest", "older"])
 def test_a_version_with_files_in_another_folder_is_refused(tmp_path: Path, newest: bool) -> None:
     """Lance's shallow clones name absolute base paths, which it reads without asking."""
@@ -90,6 +91,7 @@ def test_a_store_with_folders_in_folders_is_refused(tmp_path: Path) -> None:
     assert (done.code, "lies too deep to belong to a store" in done.err) == (4, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2**31 - 1, 2])
 def test_the_number_of_rows_in_a_manifest_is_compared_with_the_file(tmp_path: Path, rows: int) -> None:
     store_with_rows(tmp_path / "s.lance", rows)

@@ -61,6 +61,7 @@ def test_a_stored_episode_is_identical_again(store: str, tmp_path: Path) -> None
         assert picture.size == (96, 72)
 
 
+@pytest.mark.slow
 def test_the_store_may_be_named_by_the_environment(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIORAMA_STORE", store)
     assert "identical" in call("look/again/7", "--out", tmp_path / "out").stdout
@@ -148,6 +149,7 @@ print("FOUND" + json.dumps([things, camera.name, list(camera.location), size]))
 """
 
 
+@pytest.mark.slow
 def test_a_blend_opens_again_with_the_same_objects_at_the_same_places(tmp_path: Path) -> None:
     file = tmp_path / "spec.json"
     file.write_text(json.dumps(SPEC))

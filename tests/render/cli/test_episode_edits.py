@@ -84,6 +84,7 @@ def test_another_seed_decides_anew_what_the_spec_leaves_open(store: str, tmp_pat
     assert (after.objects[0].shape, after.pointer) == ("cube", before.pointer)
 
 
+@pytest.mark.slow
 def test_an_object_taken_out_is_gone(store: str, tmp_path: Path) -> None:
     scene = made().scene
     record = make_record(FakeRenderer(), scene, render_key_of(scene, scene.settings, "fake"), scene.settings)
@@ -112,6 +113,7 @@ def test_a_changed_color_compares_with_figures_and_ends_with_one(store: str, tmp
     assert "two: identical" in done.stdout
 
 
+@pytest.mark.slow
 def test_replaced_in_one_commit_and_brought_back(store: str, tmp_path: Path) -> None:
     change = ("--set", "frames[0].objects[a].rotation_deg=10", "--replace")
     report = json.loads(call(store, ID, *change, "--out", tmp_path / "o", "--json").stdout)
@@ -193,6 +195,7 @@ def test_nothing_is_rendered_or_written_where_options_are_wrong(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "s.lance"]
 
 
+@pytest.mark.slow
 def test_a_frame_taken_out_is_told_and_is_a_difference(store: str, tmp_path: Path) -> None:
     done = call(store, ID, "--unset", "frames[one]", "--compare", "--out", tmp_path / "o", code=1)
     lines = done.stdout.splitlines()
@@ -203,6 +206,7 @@ def test_a_frame_taken_out_is_told_and_is_a_difference(store: str, tmp_path: Pat
     assert "identical" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_stored_spec_keeps_its_relations_and_drawn_things_have_names(tmp_path: Path) -> None:
     frame = {
         "objects": [{"name": "a"}, {"name": "b"}],

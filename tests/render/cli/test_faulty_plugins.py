@@ -218,6 +218,7 @@ def test_a_list_of_plug_ins_that_two_packages_provide_is_refused(
     assert "'quiz' is provided by one 0.1.0 and by two 0.1.0; uninstall one of the two" in line
 
 
+@pytest.mark.slow
 def test_exceptions_of_a_pass_in_the_process_of_an_episode(folder: Path) -> None:
     code = """
 from diorama.render.passes import PassRow

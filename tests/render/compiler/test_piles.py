@@ -167,6 +167,7 @@ def test_an_open_mesh_carries_nothing() -> None:
         frame_of(objects, "b on a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("objects", "relations"),
     [

@@ -83,6 +83,7 @@ def _hang() -> None:
     render(FakeRenderer(hang_on=["fake/1"]), scene_of())
 
 
+@pytest.mark.slow
 def test_it_crashes_and_hangs_where_it_is_told() -> None:
     context = multiprocessing.get_context("spawn")
     crashing, hanging = context.Process(target=_crash), context.Process(target=_hang)

@@ -54,6 +54,7 @@ def said(summary: Summary) -> tuple[int, int, int, int]:
     return summary.rendered, summary.skipped, summary.left, summary.exit_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("done", [("a",), ("a", "b", "c")])
 def test_what_another_run_has_made_meanwhile_is_skipped(farm: Farm, done: tuple[str, ...]) -> None:
     late = planned(farm, "a", "b", "c")

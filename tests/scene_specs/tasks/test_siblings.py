@@ -121,6 +121,7 @@ def test_an_answer_that_never_comes_is_named() -> None:
         list(balanced(_asked, lambda seed: [_spec(seed % 1000 + k, 1, "yes") for k in range(4)], 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

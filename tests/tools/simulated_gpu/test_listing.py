@@ -88,11 +88,13 @@ def test_each_worker_sees_only_the_card_it_was_given(
     assert sorted(card for _, card in listed) == cards
 
 
+@pytest.mark.slow
 def test_fewer_cards_than_requested_are_an_error_with_both_numbers(tmp_path: Path, specs: Path) -> None:
     said = Machine(tmp_path, 4).batch(specs, "--gpus", "8", code=3, CUDA_VISIBLE_DEVICES="0,1,2")
     assert "--gpus 8: 3 GPUs found" in said and "CUDA_VISIBLE_DEVICES='0,1,2'" in said and "Use --gpus 3" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"fail": "cuInit=999"}, {"arch": "2.0"}])
 def test_a_driver_that_fails_and_a_card_that_is_too_old_are_refused(tmp_path: Path, options: dict[str, str]) -> None:
     machine = Machine(tmp_path, 2, **options)

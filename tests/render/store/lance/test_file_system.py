@@ -12,6 +12,7 @@ from diorama.render.store.lance import file_system
 from diorama.scene_specs.errors import StoreError
 
 
+@pytest.mark.slow
 def test_a_local_disk_holds_commits_of_several_processes(tmp_path: Path) -> None:
     file_system.check_file_system(tmp_path)
     assert not list(tmp_path.iterdir())

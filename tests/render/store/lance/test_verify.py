@@ -65,6 +65,7 @@ def _dies(*_: object, **__: object) -> None:
     os._exit(9)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_a_clear_error(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "check_unit", _dies)
     with pytest.raises(StoreError, match=r"died, possibly out of memory; .* fewer --workers"):

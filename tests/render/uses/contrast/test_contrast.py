@@ -151,6 +151,7 @@ def test_what_stands_on_the_ground_or_on_an_object_keeps_standing() -> None:
         assert "a" in {item.name for item in after.frames[0].objects}, "it is under b"
 
 
+@pytest.mark.slow
 def test_a_support_changes_and_what_was_stated_of_it_goes() -> None:
     """What was far from the bowl need not be any more; what carries another object stays where it is."""
     for seed in range(4):

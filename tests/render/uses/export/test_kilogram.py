@@ -123,6 +123,7 @@ def test_captions_are_of_the_same_parts(folder: Path) -> None:
     assert not (dev / "whole+black_caption.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", ["part+color", "aug"])
 def test_examples_of_a_tangram_have_keys_of_their_own(tmp_path: Path, condition: str) -> None:
     """As in the published evaluation, where a prediction is found by the file name of the target's image."""

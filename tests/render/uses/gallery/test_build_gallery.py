@@ -300,6 +300,7 @@ def _dies(*_: object) -> None:
     os._exit(9)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_a_clear_error(
     store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

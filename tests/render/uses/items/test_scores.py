@@ -140,6 +140,7 @@ def test_damaged_episodes_are_not_read(store: LanceStore, monkeypatch: pytest.Mo
         read_entries(store, ExportOptions(), lambda done: None)
 
 
+@pytest.mark.slow
 def test_a_million_lines_take_no_memory(store: LanceStore, tmp_path: Path) -> None:
     """A tenth of them here; what is kept does not depend on the number."""
     file = tmp_path / "p"

@@ -129,6 +129,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_killed_while_it_plays(games: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     arguments = ["play", str(games), "--speaker", "steady", "--listener", "oracle", "--out", str(out)]

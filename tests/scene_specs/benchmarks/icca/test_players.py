@@ -42,6 +42,7 @@ def test_the_scripted_speaker_only_leaves_content_words_out(source: str, vary: s
                 assert all(novelty(a, b) == 0 for a, b in pairwise(messages))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["clevr", "flat"])
 def test_of_relations_no_word_comes_that_was_not_there(source: str) -> None:
     for number in range(8):
@@ -74,6 +75,7 @@ def test_masked_images_start_at_chance_and_are_learned() -> None:
     assert accuracy("L5", "literal") < 0.4
 
 
+@pytest.mark.slow
 def test_misleading_images_are_below_chance_for_who_trusts_them() -> None:
     assert accuracy("L6", "literal", end=12) == 0.0
     assert accuracy("L6", "learner", end=4) == 0.0

@@ -59,6 +59,7 @@ def test_draws_obey_the_benchmark(level: str, choice: str) -> None:
         assert max((b - a for a, b in pairwise(shown)), default=1) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "choice", "count"),
     [

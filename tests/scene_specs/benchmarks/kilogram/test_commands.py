@@ -79,6 +79,7 @@ def test_wrong_options(tmp_path: Path, options: tuple[object, ...], said: str) -
     assert not (tmp_path / "k.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_random_tangrams_are_drawings_without_fault(tmp_path: Path) -> None:
     assert run("kilogram", "tangrams", "--count", 12, "--seed", 3, "--out", tmp_path / "one").exit_code == 0
     assert run("kilogram", "tangrams", "--count", 12, "--seed", 3, "--out", tmp_path / "two").exit_code == 0

@@ -111,6 +111,7 @@ def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
     assert proved(spec) == "more than 20000 lexicons fit the contexts"
 
 
+@pytest.mark.slow
 def test_a_search_without_an_end_in_sight_stops() -> None:
     pairs = [(axis, i, j) for axis in (0, 1) for i in range(9) for j in range(i + 1, 9)]
     image = SeenImage("", OBJECTS[:9], (), pairs)

@@ -81,7 +81,7 @@ def tampered(spec: Any, rng: random.Random) -> Any:
     return spec
 
 
-@pytest.mark.alike
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_tampering_is_found(task: str) -> None:
     rng = random.Random(1)

@@ -307,6 +307,7 @@ def test_questions_name_the_frame_of_reference(task: TaskName) -> None:
     assert ("egocentric" in item.groups) == (task in ("level-2", "second-view", "shelf"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "number"), [("level-1", 2), ("level-2", 0)])
 def test_a_contrast_moves_the_person_alone_and_flips_the_answer(task: TaskName, number: int) -> None:
     spec = EpisodeSpec.model_validate(spec_of(task, number))

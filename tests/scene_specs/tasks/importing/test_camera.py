@@ -39,7 +39,7 @@ def test_a_hidden_camera_is_found(seed: int, count: int, size: tuple[int, int]) 
         assert error < 0.2
 
 
-@pytest.mark.alike
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(640, 480), (1280, 720), (224, 224), (128, 128), (320, 480)])
 def test_images_of_any_size_show_their_camera(size: tuple[int, int]) -> None:
     for seed in range(100, 140):
