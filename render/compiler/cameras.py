@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,14 +47,13 @@ def _bounding_sphere(items: Sequence[Item], look_at: Vec | None, default: Vec) -
     return middle, max((math.dist(place, middle) + reach for place, reach in bodies), default=1.0)
 
 
-def _orbit_fields(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, Any]:
+def _orbit_fields(spec: CameraSpec, stage: Stage, optics: Mapping[str, float], items: Sequence[Item]) -> dict[str, Any]:
     """Fields of a camera at a yaw and elevation about the objects, at its distance or where they fill `framing`."""
     base = stage.camera
     x, y, z = (a - b for a, b in zip(base.location, base.look_at, strict=True))
     yaw = math.degrees(math.atan2(x, -y)) if spec.yaw_deg is None else spec.yaw_deg
     elevation = math.degrees(math.atan2(z, math.hypot(x, y))) if spec.elevation_deg is None else spec.elevation_deg
     center, radius = _bounding_sphere(items, spec.look_at, base.look_at)
-    optics = _optics(spec, stage)
     framing = spec.framing or base.framing or _FRAMING
     opening = optics["sensor_width"] / optics["lens"] / 2
     longer, shorter = max(stage.size), min(stage.size)
@@ -80,16 +79,16 @@ def _optics(spec: CameraSpec, stage: Stage) -> dict[str, float]:
 
 
 def _compile_camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str) -> SceneCamera:
-    base = stage.camera
+    base, optics = stage.camera, _optics(spec, stage)
     if orbits(spec, stage):
-        fields = _orbit_fields(spec, stage, items)
+        fields = _orbit_fields(spec, stage, optics, items)
     else:
         default = base.jitter if spec.location is None else 0.0
         jitter = default if spec.jitter is None else spec.jitter
         location = _add_jitter(spec.location or base.location, jitter, keys, purpose)
         look_at = rounded3(spec.look_at or base.look_at)
         fields = {"location": location, "look_at": look_at, "clip": base.clip, "ortho_scale": base.ortho_scale}
-    fields |= {key: rounded(value) for key, value in _optics(spec, stage).items()}
+    fields |= {key: rounded(value) for key, value in optics.items()}
     if (matrix := spec.intrinsics) is not None:
         longer = max(matrix.width, matrix.height)
         across, up = (matrix.width / 2 - matrix.cx) / longer, (matrix.cy - matrix.height / 2) / longer

@@ -218,6 +218,7 @@ def _frame_data(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:
             del item["outline"]
     for view in shown.get("views", ()):
         del view["name"]
+        view["camera"].pop("right", None)
     return shown
 
 
@@ -243,7 +244,7 @@ def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
     here = {item.shape for item in frame.objects}
     parts = {
         "frame": _frame_data(frame, {"views"}),
-        "camera": view.camera.model_dump(mode="json"),
+        "camera": view.camera.model_dump(mode="json", exclude={"right"}),
         **({} if view.glass is None else {"glass": view.glass}),
         "settings": scene.settings.model_dump(mode="json"),
         "stage": scene.stage,

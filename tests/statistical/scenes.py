@@ -40,10 +40,7 @@ _FLAT: list[Item] = [
     {"shape": "triangle", "color": [20, 90, 200], "size": 4, "location": [18, 20], "rotation_deg": 20},
     {"shape": {"polygon": _CORNERS}, "color": [120, 200, 70], "location": [6, 5.5]},
 ]
-# As the references were made, when CLEVR's lamps were MEWL's. tests/compatibility/test_stages.py has their energies.
-_LAMPS = [{"name": "key", "energy": 235.62}, {"name": "fill", "energy": 62.83}, {"name": "back", "energy": 117.81}]
 _STAGES: dict[str, dict[str, Any]] = {
-    "clevr": {"lights": _LAMPS},
     "studio": {"objects": [{"shape": "cube", "material": "metal", "rotation_deg": 30}]},
     "quadrants": {
         "fixation": True,

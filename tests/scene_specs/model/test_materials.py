@@ -77,6 +77,20 @@ def test_a_parameter_changes_the_identity_the_seed_and_the_key_of_an_image() -> 
     assert len(hashes) == 2
 
 
+def test_what_relations_call_right_changes_neither_the_seed_nor_the_key_of_an_image() -> None:
+    scene = compiled("glass", "studio")
+    frame, view = scene.frames[0], scene.frames[0].views[0]
+    other = view.model_copy(update={"camera": view.camera.model_copy(update={"right": (0.6, 0.8)})})
+    turned = frame.model_copy(update={"views": (other,)})
+    assert content_seed(turned) == content_seed(frame)
+    assert picture_key(scene, turned, other) == picture_key(scene, frame, view)
+    hashes = {
+        render_key_of(it, scene.settings, "fake").hash()
+        for it in (scene, scene.model_copy(update={"frames": (turned,)}))
+    }
+    assert len(hashes) == 2
+
+
 def test_a_scene_with_a_wrong_parameter_is_refused() -> None:
     text = compiled({"name": "glass", "ior": 1.5}).to_json()
     for wrong, problem in (("0.5", "at least 1"), ('"x"', "a number")):

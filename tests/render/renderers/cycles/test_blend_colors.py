@@ -123,6 +123,10 @@ def test_distinct_does_not_count_colors_that_nobody_sees(root: Path) -> None:
     frame = {"objects": [twin, twin], "random_objects": {"count": 1, "distinct": True}}
     with pytest.raises(Exception, match="distinct"):
         scene_of(root, {"version": 1, "id": "a/1", "frames": [frame]})
+    for distinct in (False, True):
+        frame = {"objects": [twin], "random_objects": {"count": 2, "colors": ["red"], "distinct": distinct}}
+        objects = scene_of(root, {"version": 1, "id": "a/1", "frames": [frame]}).frames[0].objects
+        assert [item.color for item in objects] == [None, "red", "red"]
 
 
 def test_one_process_reads_a_file_once(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
