@@ -1,7 +1,7 @@
 """What files state twice: one fact in two places, and what Diorama wrote against what is there now.
 
 `SHA256SUMS`, in the form of `sha256sum`, lists the files that Diorama wrote below its folder. `sha256sum -c` reads it,
-too.
+too. The record of an export above them names it, so that a deleted one is missed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,10 @@ from diorama.scene_specs.language.diagnostics import path_text, preview_json
 
 SUMS = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-_ADVICE = f"restore the file, or remove {SUMS} to use the files as they are now"
+_ADVICE = f"restore the file, or remove {SUMS} and what names it to use the files as they are now"
+# Names each SHA256SUMS of an export of lists.
+_RECORD = ".diorama-export.json"
+_NAMED = re.compile(rb'"([^"\\\n]*\bSHA256SUMS)"')
 
 
 class Copy(NamedTuple):
@@ -89,7 +93,16 @@ def changed_files(path: Path) -> Iterator[Diagnostic]:
 
     Files that no SHA256SUMS lists are not looked at. Raises SpecError for a SHA256SUMS that can't be read.
     """
-    below = sorted(path.rglob(SUMS)) if path.is_dir() else []
+    inner = sorted(file for file in path.rglob("*") if file.name in (SUMS, _RECORD)) if path.is_dir() else []
+    outer = [file for parent in path.absolute().parents if (file := parent / _RECORD).is_file()]
+    for naming in [*(file for file in inner if file.name != SUMS), *outer]:
+        # What can't be read, its reader names.
+        with suppress(OSError):
+            for name in _NAMED.findall(read_foreign(naming)):
+                sums = naming.parent / name.decode(errors="replace")
+                if not sums.is_file() and (naming in inner or path.absolute().is_relative_to(sums.parent)):
+                    yield Diagnostic.of(f"missing; {naming.name} names it", _ADVICE, file=str(sums))
+    below = [file for file in inner if file.name == SUMS]
     above = next((parent / SUMS for parent in path.absolute().parents if (parent / SUMS).is_file()), None)
     for sums in [*below, *([above] if above else [])]:
         listed = read_sums(sums)

@@ -151,7 +151,7 @@ def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], nam
     # An invalid answer has no click, and is wrong.
     if row["clickedObj"] or row["correct"] == "True":
         derived["correct"] = row["clickedObj"] == "target"
-    if words := len(row["msg"].split()):
+    if (words := len(row["msg"].split())) or row["uttLength"].strip():
         derived["uttLength"] = words
     wrong = (f"{key}: found {row[key]!r}; expected {value}" for key, value in derived.items() if row[key] != str(value))
     return next(wrong, "")
@@ -196,7 +196,7 @@ def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
             game.name.partition("_")[2], number, number // PER_REPETITION, target, game.context, trial.message, words,
             game.iteration or "diorama", trial.time, trial.clicked, correct,
         ))  # fmt: skip
-    return csv_table(rows, published=True)
+    return csv_table(rows)
 
 
 def transcript_rows(transcript: Transcript) -> list[Recorded]:
@@ -223,7 +223,7 @@ def records_text(game: Game, transcript: Transcript) -> str:
         seen = [[transcript.images[k] for k in order] for order in (game.speaker_order, trial.order)]
         cells = (seen[0], trial.message, trial.speaker_label, seen[1], trial.listener_label, trial.choice or "invalid")
         table.append((number, *row[1:], *cells))
-    return csv_table(table, published=True)
+    return csv_table(table)
 
 
 def write_game(

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, listener_of, unequal_repetition
 from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, label_of
+from diorama.scene_specs.benchmarks.icca.prompts import COLLAGE
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
 from diorama.scene_specs.language.validation import of_form
@@ -158,7 +159,11 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
             raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)
         own = {"order": tuple(row["order"]), "shown": tuple(row["shown"])}
         values = {**row, **own, "speaker_choice": "", "prompts": (), "usage": {}}
-        yield Trial(**{field.name: values[field.name] for field in fields(Trial)})
+        trial = Trial(**{field.name: values[field.name] for field in fields(Trial)})
+        if (seems := row.get("names_a_label", named := trial.names_a_label(labels))) != named:
+            problem = f"game {name!r}, trial {number}: names_a_label: found {seems!r}; the message gives {named!r}"
+            raise spec_error(problem, file=file, line=line + 1 + number)
+        yield trial
 
     trials = tuple(read_each(enumerate(body), read))
     if problem := unequal_repetition([trial.target for trial in trials], images):
@@ -196,11 +201,15 @@ def _other_orders(transcript: Transcript) -> Iterator[tuple[int, str]]:
         yield 0, f"its orders can't be checked: {error}"
         return
     for number, trial in enumerate(transcript.trials):
-        derived = {
+        derived: dict[str, object] = {
             "order": game.listener_order(variant, number, seed),
             "shown": game.shown_order(variant, number, seed),
             "speaker_label": transcript.labels[game.speaker_order.index(game.targets[number])],
         }
+        # Published prompts, of version 0.1.0, have other numbers.
+        if "prompts_as" not in transcript.about and isinstance(form := transcript.about.get("form"), str):
+            counts = 1 if form == COLLAGE else PER_REPETITION, variant.images(number, form)
+            derived |= zip(("speaker_images", "listener_images"), counts, strict=True)
         for key, expected in derived.items():
             if getattr(trial, key) != expected:
                 problem = f"{key}: found {getattr(trial, key)!r}; the game's id, seed and variant give {expected!r}"

@@ -7,10 +7,10 @@ published procedure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
+from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
 from diorama.scene_specs.errors import spec_error
@@ -50,30 +50,21 @@ def without_values(tree: Structure) -> Structure:
     return (tree[0], *map(without_values, children_of(tree)))
 
 
-class Draw(Protocol):
-    """A way to draw tasks."""
-
-    grammar: Grammar
-
-    def draw(self, rng: KeyedRng) -> DrawnTask | None:
-        """Return a random task; None if it is beyond the limits, to be drawn again."""
-        ...
-
-
 class AutoTasks:
     """Tasks 0, 1, 2, ... of a way to draw; each depends on seed, name and the tasks before it.
 
     Args:
+        draw: gives a random task; None if it is beyond the limits, to be drawn again.
         unique: what distinguishes two tasks: their operators ("structure"), their operators or the frames that these
             look at ("frames"), or nothing ("none").
         accepts: whether a task may be used.
     """
 
     def __init__(
-        self, way: Draw, seed: int, name: str, unique: str = "frames",
+        self, draw: Callable[[KeyedRng], DrawnTask | None], seed: int, name: str, unique: str = "frames",
         accepts: Callable[[DrawnTask, PlacedTask], bool] = lambda drawn, placed: True,
     ) -> None:  # fmt: skip
-        self._way, self._seed, self._name, self._unique, self._accepts = way, seed, name, unique, accepts
+        self._draw, self._seed, self._name, self._unique, self._accepts = draw, seed, name, unique, accepts
         self._seen: set[tuple[object, ...]] = set()
         self._tasks: list[PlacedTask] = []
 
@@ -89,7 +80,7 @@ class AutoTasks:
         rng = KeyedRng(self._seed, self._name, f"task {number}")
         repeated = 0
         for _ in range(MAX_DRAWS):
-            drawn = self._way.draw(rng)
+            drawn = self._draw(rng)
             if placed := self._new_task(drawn):
                 return placed
             repeated += drawn is not None and drawn.key(self._unique) in self._seen
@@ -104,7 +95,7 @@ class AutoTasks:
         """Return the task, if it is a new one that may be used."""
         if drawn is None or drawn.key(self._unique) in self._seen:
             return None
-        placed = PlacedTask(TaskGraph.of(_expression_of(drawn, self._way.grammar), self._way.grammar), drawn.frames - 1)
+        placed = PlacedTask(TaskGraph.of(_expression_of(drawn)), drawn.frames - 1)
         if not self._accepts(drawn, placed):
             return None
         if self._unique != "none":
@@ -112,16 +103,16 @@ class AutoTasks:
         return placed
 
 
-def get_properties(tree: Structure, grammar: Grammar = GRAMMAR) -> Iterator[str]:
+def get_properties(tree: Structure) -> Iterator[str]:
     """Yield the property that each Select is asked for, depth first."""
     for child in children_of(tree):
         if child[0] == "Select":
-            yield grammar.operators[str(tree[0])].gives
+            yield GRAMMAR.operators[str(tree[0])].gives
         else:
-            yield from get_properties(child, grammar)
+            yield from get_properties(child)
 
 
-def _expression_of(drawn: DrawnTask, grammar: Grammar) -> Expression:
+def _expression_of(drawn: DrawnTask) -> Expression:
     looks = iter(drawn.looks)
 
     def build(tree: Structure, about: str | None) -> Expression:
@@ -131,7 +122,7 @@ def _expression_of(drawn: DrawnTask, grammar: Grammar) -> Expression:
         if name == "CONST":
             return Expression(name, property=about, value=str(tree[1]) if tree[1:] else None)
         children = children_of(tree)
-        given = [grammar.operators[str(child[0])].gives for child in children]
+        given = [GRAMMAR.operators[str(child[0])].gives for child in children]
         compared = next((word for word in given if word in PROPERTIES), None)
         return Expression(name, tuple(build(child, compared) for child in children))
 

@@ -58,9 +58,7 @@ class Lists(ImageLists):
 
     def finish(self, written: Written) -> None:
         for split, rows in self._rows.items():
-            written.put(
-                {f"{split}_meta.csv": csv_table([_COLUMNS, *(rows[ref] for ref in sorted(rows))], published=True)}
-            )
+            written.put({f"{split}_meta.csv": csv_table([_COLUMNS, *(rows[ref] for ref in sorted(rows))])})
 
 
 def _table_row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:

@@ -151,16 +151,15 @@ class _Run:
         if task := options.task:
             settings = read_settings(task, options.settings)
             return task, lambda number: TASKS[task](KeyedRng(seed, task, f"session {split} {number}"), **settings)
-        way = self._choose_draw()
         name = "auto" if options.config else f"{options.benchmark}-{options.properties}"
         chain = options.chain
         name += f"-x{chain}" if chain > 1 else ""
-        tasks = AutoTasks(way, seed, f"{split} {name}", options.unique, self._accepts)
+        tasks = AutoTasks(self._choose_tasks().draw, seed, f"{split} {name}", options.unique, self._accepts)
         return name, lambda number: chained(
             [tasks.task(number * chain + k) for k in range(chain)], KeyedRng(seed, name, f"chain {split} {number}")
         )
 
-    def _choose_draw(self) -> PublishedTasks:
+    def _choose_tasks(self) -> PublishedTasks:
         """How tasks are drawn. Raises SpecError."""
         options, level = self.options, self.options.benchmark
         config = read_config(read_text(options.config), str(options.config)) if options.config else None

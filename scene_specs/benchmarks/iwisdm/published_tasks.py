@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure, children_of
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
+from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PROPERTIES, Stimuli
 from diorama.scene_specs.errors import spec_error
 
@@ -122,7 +122,6 @@ class PublishedTasks:
 
     def __init__(self, config: PublishedConfig, limits: Limits, stimuli: Stimuli = DEFAULT) -> None:
         self.config, self.limits, self.stimuli = config, limits, stimuli
-        self.grammar: Grammar = GRAMMAR
         self._most_delays = max(limits.frames[1] - 2, 0)
         self._options: dict[tuple[str, int, int], tuple[list[str], Sequence[float]]] = {}
 
@@ -217,9 +216,9 @@ class PublishedTasks:
         """
         if tree[0] == "Select":
             return tree, [self._draw_look(about, used, rng)]
-        gives = self.grammar.operators[str(tree[0])].gives
+        gives = GRAMMAR.operators[str(tree[0])].gives
         children = children_of(tree)
-        compared = next((self.grammar.operators[str(side[0])].gives for side in children if side[0] != "CONST"), "")
+        compared = next((GRAMMAR.operators[str(side[0])].gives for side in children if side[0] != "CONST"), "")
         if ("CONST",) in children and compared not in PROPERTIES:
             problem = f"op_dict: {tree[0]}: found a constant that is compared with no property of an object"
             raise spec_error(problem, "set compare_const_prob to 1, or remove CONST from downstream")

@@ -177,7 +177,7 @@ class Lists(ImageLists):
         data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli, **self._lists.by_target}
         files = {path: json.dumps(value, ensure_ascii=False) + "\n" for path, value in data.items()}
         for path, rows in self._rows.items():
-            files[path] = csv_table([_COLUMNS, *rows], published=True)
+            files[path] = csv_table([_COLUMNS, *rows])
         written.put(files)
 
 

@@ -10,7 +10,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text
 from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, read_drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec, kinds_of
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, RGB, SIZE, Example, Game
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB, SIZE, Example, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure
 from diorama.scene_specs.errors import spec_error
@@ -44,6 +44,7 @@ _LISTS = ("targets", "images", "texts")
 _SPLITS: Mapping[str, str] = MappingProxyType(
     {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
 )
+_PALETTE: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "white": (255, 255, 255)})
 _FOLDER = re.compile(r"(controlled|random|augmented)(?:-([0-9]+))?")
 log = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ class _Reader:
     def __init__(
         self, path: Path, strict: bool, svg: Path | None, annotations: Path | None, images: Path | None
     ) -> None:
-        self.source, self._images = SourceFile(str(path), strict=strict), images
+        self.source, self._path, self._images = SourceFile(str(path), strict=strict), path, images
         name = _FILE.fullmatch(path.stem)
         if name is None or (name[1] == AUG) != bool(name[2]):
             names = ", ".join(f"{condition}.json" for condition in CONDITIONS)
@@ -145,6 +146,22 @@ class _Reader:
                 self._report_disagreement(f"row {start}: {problem}")
             yield self._read_game(index, numbers[target], examples, [image for _, image, _ in block])
             numbers[target] += 1
+        stimuli = self._path.with_name(f"{self._path.stem}_stimuli.json")
+        for problem in lines_of(self._in_stimuli(stimuli)) if stimuli.is_file() else ():
+            self._report_disagreement(f"{stimuli.name}: {problem}")
+
+    def _in_stimuli(self, file: Path) -> Iterator[Copy]:
+        """Yield what the file beside this one says of games; it has at most one of each target."""
+        size, games = self._options.context_size, dict[str, list[Any]]()
+        for start in range(0, len(self._rows), size):
+            targets, images, texts = zip(*self._rows[start : start + size], strict=True)
+            games.setdefault(targets[0], []).append({"targets": targets[0], "images": [*images], "texts": texts[0]})
+        data: Any = parse_json(read_text(file, MOST_BYTES), str(file))
+        listed = of_form(list[dict[str, str | list[str]]], data, "expected a list of games", str(file))
+        for index, stimulus in enumerate(listed):
+            of_target = games.get(str(stimulus.get("targets")), [None])
+            yield Copy((index,), stimulus, stimulus if stimulus in of_target else of_target[0])
+        yield Copy("number of targets", len({str(stimulus.get("targets")) for stimulus in listed}), len(listed))
 
     def _read_game(self, index: int, number: int, examples: tuple[Example, ...], images: Sequence[str]) -> EpisodeSpec:
         kind = "/".join(["", *kinds_of(self._options.unconstrained, len(examples)), f"{index:06d}"])
@@ -225,28 +242,45 @@ class _Reader:
             groups = dict(zip(parts, by_color, strict=True))
             names = {piece: part for part, pieces in groups.items() for piece in pieces}
             item = Annotation(tangram, int(digits), whole, tuple(names[piece] for piece in PIECES))
-        return Example(item, tuple((part, groups[part]) for part in parts), tuple(range(len(parts))))
+        example = Example(item, tuple((part, groups[part]) for part in parts), tuple(range(len(parts))))
+        image = example.image(self._condition)
+        if (shown := self._colors_in(tangram, image)) is not None:
+            for problem in lines_of([Copy(f"{image}.png: colors of pieces", shown, example.colors(self._condition))]):
+                self._report_disagreement(problem)
+        return example
 
     def _pieces_by_color(self, tangram: str, image: str) -> list[tuple[int, ...]]:
         """Return the pieces of each color of a published image, in the order of the colors. Raises ValueError."""
-        file = None if self._images is None else self._images / f"{image}.png"
-        if file is None or not file.is_file():
+        shown = self._colors_in(tangram, image)
+        if shown is None:
             raise ValueError(f"nothing says which pieces form the parts of {image}; pass --annotations or --images")
+        used = sorted({*shown}, key=[*_PALETTE].index)
+        if used != [*COLORS[: len(used)]]:
+            raise ValueError(f"{image}.png: expected colored parts, in the published order of colors")
+        return [tuple(piece for piece, own in zip(PIECES, shown, strict=True) if own == color) for color in used]
+
+    @cache  # noqa: B019 - A reader lives as long as its import.
+    def _colors_in(self, tangram: str, image: str) -> tuple[str, ...] | None:
+        """Return the color of each piece in an image, None if there is no file. Raises ValueError.
+
+        Black images are in a folder beside the colored ones.
+        """
+        images = self._images or Path()
+        names = (images.name, images.name.replace("color", "black"), f"{images.name}-black") if self._images else ()
+        file = next((file for name in names if (file := images.with_name(name) / f"{image}.png").is_file()), None)
+        if file is None:
+            return None
         picture = read_picture(file)
         if picture.shape[0] != picture.shape[1]:
             raise ValueError(f"{file}: {picture.shape[1]} x {picture.shape[0]} pixels; expected a square")
-        palette = np.array([*RGB.values()])
-        pieces_by_color: dict[int, list[int]] = {}
-        for piece, polygon in zip(PIECES, self._dataset.figures[tangram].placed(len(picture)), strict=True):
+        shown = []
+        for polygon in self._dataset.figures[tangram].placed(len(picture)):
             corners = np.array(polygon)
             # Inside the piece, halfway from its middle to its corners.
             x, y = np.clip((corners + corners.mean(axis=0)) / 2, 0, len(picture) - 1).astype(int).T
-            off = np.abs(picture[y, x][:, None].astype(int) - palette).sum(axis=2)
-            pieces_by_color.setdefault(int(np.bincount(off.argmin(axis=1)).argmax()), []).append(piece)
-        # The first color of the palette is black.
-        if sorted(pieces_by_color) != [*range(1, len(pieces_by_color) + 1)]:
-            raise ValueError(f"{file}: expected colored parts, in the published order of colors")
-        return [tuple(pieces_by_color[color]) for color in sorted(pieces_by_color)]
+            off = np.abs(picture[y, x][:, None].astype(int) - [*_PALETTE.values()]).sum(axis=2)
+            shown.append([*_PALETTE][np.bincount(off.argmin(axis=1)).argmax()])
+        return tuple(shown)
 
 
 def _read_rows(path: Path) -> list[tuple[str, str, str]]:

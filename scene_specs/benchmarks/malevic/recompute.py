@@ -5,13 +5,13 @@ A second implementation of the published rules. It imports nothing of the genera
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.malevic.truth import Caption, Described, Truth
 from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.tasks.copies import Copy, lines_of
 
 _TEST, _TRAINING, _COMPOSITIONAL = ("test",), ("train", "val"), ("train", "val", "test-seen", "test-unseen")
 # Task, hardness and splits of each set.
@@ -157,10 +157,9 @@ def contradictions(truth: Truth, objects: Sequence[Seen]) -> Iterator[str]:
     for index, (item, claimed) in enumerate(zip(objects, truth.objects, strict=True)):
         yield from _differences(f"objects[{index}].", claimed, item._asdict() | scene.label(item)._asdict())
     captions = scene.captions()
-    for index, (stored, derived) in enumerate(zip_longest(truth.captions, captions)):
-        if stored != derived:
-            pair = [preview_json(caption and caption.model_dump()) for caption in (stored, derived)]
-            yield f"captions[{index}]: stored {pair[0]}, found {pair[1]}"
+    stored = [caption.model_dump() for caption in truth.captions]
+    pairs = zip_longest(stored, (caption.model_dump() for caption in captions))
+    yield from lines_of(Copy(f"captions[{index}]", *pair) for index, pair in enumerate(pairs))
     if truth.question:
         yield from _about_question(truth, scene, captions)
 
@@ -182,14 +181,5 @@ def _about_question(truth: Truth, scene: Scene, captions: list[Caption]) -> Iter
             yield f"question: {truth.question!r} has a pair of the other splits, not of {truth.split}"
 
 
-def is_number(value: object) -> bool:
-    """Return whether a value is a number, which a truth value is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _differences(at: str, claimed: Truth | Described, derived: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in derived.items():
-        stored = getattr(claimed, key)
-        numbers = is_number(stored) and is_number(value)
-        if not (math.isclose(stored, value, rel_tol=0.0, abs_tol=_NEAR) if numbers else stored == value):
-            yield f"{at}{key}: stored {preview_json(stored)}, found {preview_json(value)}"
+    return lines_of(Copy(f"{at}{key}", getattr(claimed, key), value, _NEAR) for key, value in derived.items())

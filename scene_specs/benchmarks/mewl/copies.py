@@ -17,6 +17,8 @@ from diorama.scene_specs.tasks.copies import Copy, differences
 HAND = ["arrow", "yellow", "rubber", "small"]
 # Along a direction, Blender units: as in CLEVR, and the rounding of files.
 _BESIDE, _ROUNDING = 0.2, 1e-3
+# By how much jitter can turn the camera around the origin, radians: it moves by 0.5 on each axis, 9.9 away.
+_TURN = 0.072
 
 
 def utterance_of(name: str) -> str:
@@ -92,6 +94,9 @@ def _scene_copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) ->
             # In `relation`, objects of several images can share a name, and one of them is listed.
             yield Copy((key, name), table[name], table[name] if table[name] in named[name] else named[name][0])
     kind = str(task["name"])
+    if kind == "number":
+        looks = sorted(look for panel in panels for look in panel.objects or ())
+        yield Copy(("objects",), sorted((info.objects or {}).values()), looks)
     for name, look in (info.objects or {}).items() if kind in TYPES else ():
         yield Copy(("objects", name), look[TYPES.index(kind)], (info.words or {}).get(utterance_of(name)))
 
@@ -176,16 +181,32 @@ def published_names(truth: Any, frame: Mapping[str, Any]) -> list[str | None]:
     return [said if target is not None and target == called else None for called in own]
 
 
-def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[tuple[Path, str]]:
-    """Yield path and problem of each fact of a readable scene file that others in it contradict.
+def in_scene(
+    scene: Mapping[str, Any], sizes: Mapping[str, float], info: Info, shown: tuple[int, float] | None
+) -> Iterator[tuple[Path, str]]:
+    """Yield path and problem of each fact of a readable scene file that others in it or in `info.json` contradict.
 
     Args:
         sizes: word -> height of an object's center, Blender units.
+        shown: width of the image, and pixels per unit at a distance of one; None if they are not known.
     """
     places = {}
     for index, item in enumerate(scene["objects"]):
+        look = [item.get(kind) for kind in TYPES]
         if item["shape"] == HAND[0]:
+            yield from differences([Copy(("objects", index), look, HAND)])
             continue
+        if re.search(r" #\d+$", name := str(item.get("name"))):
+            yield from differences([Copy(("objects", index), look, (info.objects or {}).get(name))])
+        # A camera aimed at the origin has that in the middle. The file's `right` is that of a camera without jitter.
+        match item.get("pixel_coords"), value_at(scene, ("directions", "right")):
+            case [column, _, float() | int() as depth], [float() | int() as east, float() | int() as north, _] if (
+                shown and depth > 0 and "camera" not in scene
+            ):
+                at, unit = item["3d_coords"][:2], shown[1] / depth
+                derived = shown[0] / 2 + (east * at[0] + north * at[1]) * unit
+                moved = 1.5 + _TURN * math.hypot(*at) * unit
+                yield from differences([Copy(("objects", index, "pixel_coords", 0), column, derived, moved)])
         if isinstance(item.get("name"), str):
             places[item["name"]] = item["3d_coords"]
         on_ground = Copy(("objects", index, "3d_coords", 2), item["3d_coords"][2], sizes[item["size"]], _ROUNDING)

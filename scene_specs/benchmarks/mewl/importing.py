@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from diorama.scene_specs.benchmarks.mewl.copies import Info, contradictions, in_
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
-from diorama.scene_specs.files.foreign import read_text
+from diorama.scene_specs.files.foreign import read_foreign, read_text
 from diorama.scene_specs.language.validation import form_diagnostics
 from diorama.scene_specs.language.vocabulary import SIZES
+from diorama.scene_specs.model.pictures import open_png
 from diorama.scene_specs.model.spec import CameraSpec, EpisodeSpec, FrameSpec
 from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.tasks.importing.scenes import (
@@ -81,7 +83,7 @@ def _folder_names(folder: Path) -> list[str]:
 
 def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     file = str(folder / INFO)
-    data, source = parse_json(read_text(folder / INFO), file), SourceFile(file)
+    data, source = parse_json(read_text(folder / INFO), file), SourceFile(file, camera, strict)
     try:
         info = Info.model_validate(data)
     except ValidationError as error:
@@ -93,8 +95,8 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
         file_of_panel = folder / f"{name}.json"
-        frames += _read_frame(file_of_panel, source, camera, strict, f"context-{index}", utterance_of(name))
-    frames += _read_frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
+        frames += _read_frame(file_of_panel, source, info, f"context-{index}", utterance_of(name))
+    frames += _read_frame(folder / f"{QUESTION}.json", source, info, QUESTION, None)
     source.raise_diagnostics()
     names = _folder_names(folder)
     truth: dict[str, Any] = {"benchmark": "mewl", "name": names[1]}
@@ -120,16 +122,17 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
     return spec
 
 
-def _read_frame(
-    file: Path, source: SourceFile, camera: CameraMode, strict: bool, name: str, utterance: str | None
-) -> list[FrameSpec]:
+def _read_frame(file: Path, source: SourceFile, info: Info, name: str, utterance: str | None) -> list[FrameSpec]:
     """Return an image of an episode, or an empty list after diagnostics in `source`."""
-    own = SourceFile(str(file), camera, strict)
+    own, lens = SourceFile(str(file), source.camera, source.strict), load_stage(STAGE).camera
     try:
-        scene = parse_json(read_text(file), str(file))
+        scene = parse_json(read_text(file), own.file)
         frame = frame_of(scene, own, name, utterance)
         if frame is not None:
-            for path, problem in in_scene(scene, SIZES):
+            shown = None
+            with suppress(OSError), open_png(read_foreign(file.with_suffix(".png"))) as picture:
+                shown = picture.width, lens.lens / lens.sensor_width * max(picture.size)
+            for path, problem in in_scene(scene, SIZES, info, shown):
                 own.diagnostic(path, problem)
     except SpecError as error:
         own.diagnostics += error.diagnostics

@@ -129,11 +129,16 @@ def _pair_suffices(points: Array, recovery: Recovery, focal: float) -> bool:
     """
     edge, at = [-_STAGE_EDGE, _STAGE_EDGE], np.array(recovery.location)
     seen = np.concatenate([points, [(x, y, 0.0) for x in edge for y in edge]])
-    slopes = np.stack([(project(at + step, seen, focal, recovery.size) - project(at - step, seen, focal, recovery.size))
-                       / 2e-5 for step in np.eye(3) * 1e-5], axis=2)  # fmt: skip
+    slopes = _slopes(at, seen, focal, recovery.size)
     open_direction = np.linalg.svd(slopes[:2, 2])[2][2]
     moves = np.abs(slopes[:, :2] @ open_direction).max(axis=1)
     return bool(moves.max() * _ROUNDING <= moves[:2].max())
+
+
+def _slopes(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
+    """Return by how much each number of `project` changes per unit of each coordinate of the camera, (N, 3, 3)."""
+    near = [project(location + step, points, focal, size) for step in (*np.eye(3) * 1e-5, *np.eye(3) * -1e-5)]
+    return np.stack([(high - low) / 2e-5 for high, low in zip(near[:3], near[3:], strict=True)], axis=2)
 
 
 def _fit_size(points: Array, pixels: Array, location: Array, focal: float) -> tuple[int, int] | None:
@@ -178,8 +183,8 @@ def _descend(
 
     residual = error(location)
     for _ in range(_STEPS):
-        columns = [(error(location + step) - error(location - step)) / 2e-5 for step in np.eye(3) * 1e-5]
-        change = np.linalg.lstsq(np.stack(columns, axis=1), -residual, rcond=None)[0]
+        slopes = _slopes(location, points, focal, size) * weights[:, None]
+        change = np.linalg.lstsq(slopes.reshape(-1, 3), -residual, rcond=None)[0]
         # Halving keeps an overshooting step from reaching another solution.
         while float(np.abs(change).max()) > 1.0:
             change = change / 2

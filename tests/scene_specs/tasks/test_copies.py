@@ -46,6 +46,21 @@ def test_changed_files_are_named_from_the_folder_and_from_a_file(folder: Path) -
         assert str(missing).startswith(f"{folder}/a/1.png: can't be read: No such file or directory; {SUMS} lists it")
 
 
+def test_deleted_sums_are_missed_where_a_record_names_them(folder: Path) -> None:
+    (folder / SUMS).unlink()
+    assert [*changed_files(folder)] == []
+    record = folder / ".diorama-export.json"
+    record.write_text(f'{{"lists": {{"a/{SUMS}": 0}}}}')
+    for path in (folder, folder / "a", folder / "a/0.png"):
+        (missing,) = changed_files(path)
+        assert f"a/{SUMS}: missing; {record.name} names it" in str(missing)
+    # Not that of a folder beside it.
+    assert [*changed_files(folder / "info.json")] == []
+    record.unlink()
+    record.mkdir()
+    assert [*changed_files(folder)] == []
+
+
 def test_sums_of_other_folders_say_nothing(folder: Path) -> None:
     (folder / SUMS).write_text(f"{'0' * 64}  big.iso\n")
     assert [*changed_files(folder / "a")] == []

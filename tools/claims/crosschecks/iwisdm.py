@@ -112,7 +112,7 @@ def _stimuli(folder: Path) -> Path:
                 picture.save(folder / split / str(ref) / "image.png")
     for split in ("train", "val"):
         head = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
-        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows], published=True))
+        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows]))
     return folder
 
 

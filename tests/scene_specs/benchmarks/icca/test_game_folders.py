@@ -133,6 +133,22 @@ def cell(row: int, column: str, value: str) -> Callable[[list[list[str]]], None]
     return change
 
 
+def _without_messages(count: str) -> Callable[[list[list[str]]], Any]:
+    def change(rows: list[list[str]]) -> None:
+        for row in rows[1:]:
+            for column, value in (("msg", ""), ("uttLength", count)):
+                row[COLUMNS.index(column)] = value
+
+    return change
+
+
+@pytest.mark.parametrize("count", ["0", ""])
+def test_the_length_of_no_message_is_0_or_empty(tmp_path: Path, count: str) -> None:
+    folder = human(tmp_path)
+    edit(folder, _without_messages(count))
+    assert not read_game(folder).recorded
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -150,6 +166,7 @@ def cell(row: int, column: str, value: str) -> Callable[[list[list[str]]], None]
         (cell(2, "clickedObj", ""), "correct: found 'True'; expected False"),
         (cell(2, "correct", ""), "some cells of correct are empty"),
         (cell(2, "uttLength", "3"), "uttLength: found '3'; expected 5"),
+        (_without_messages("3"), "uttLength: found '3'; expected 0"),
         (cell(2, "msg", " "), "some messages are empty"),
     ],
 )

@@ -122,6 +122,10 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (change(0, game="001_ffffffffffff"), "the game's id, seed and variant give"),
         (change(0, seed=77), "the game's id, seed and variant give"),
         (change(0, variant={"history": True}), "its orders can't be checked"),
+        (change(3, names_a_label=True), "t.jsonl:4: .*, trial 2: names_a_label: found True; the message gives False"),
+        (change(3, speaker_images=8), "t.jsonl:4: .*, trial 2: speaker_images: found 8; .* give 4"),
+        (change(3, listener_images=0), "t.jsonl:4: .*, trial 2: listener_images: found 0; .* give"),
+        (change(0, form="collage"), "speaker_images: found 4; .* give 1"),
     ],
 )
 def test_wrong_transcripts(tmp_path: Path, spoil: Callable[[list[str]], list[str]], problem: str) -> None:

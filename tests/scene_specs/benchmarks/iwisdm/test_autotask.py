@@ -11,7 +11,7 @@ import pytest
 
 from diorama.scene_specs.benchmarks.iwisdm import autotask
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
-from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
+from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
     benchmark_limits,
     published_form,
@@ -38,7 +38,7 @@ def published(level: str, choice: str) -> PublishedTasks:
     return PublishedTasks(published_form(limits), Limits(limits.frames, limits.joins))
 
 
-def drawn(way: Draw, count: int, seed: int = 5) -> list[DrawnTask]:
+def drawn(way: PublishedTasks, count: int, seed: int = 5) -> list[DrawnTask]:
     rng = KeyedRng(seed, "drawn", "tasks")
     found: list[DrawnTask] = []
     while len(found) < count:
@@ -72,14 +72,14 @@ def test_draws_obey_the_benchmark(level: str, choice: str) -> None:
 )  # fmt: skip
 def test_there_are_as_many_structures_as_the_published_code_can_draw(level: str, choice: str, count: int) -> None:
     """Counted with the published code's own comparison of tasks."""
-    tasks = AutoTasks(published(level, choice), 1, "all of them", "structure")
+    tasks = AutoTasks(published(level, choice).draw, 1, "all of them", "structure")
     with pytest.raises(SpecError, match=f"found {count} tasks that differ in operators; "):
         tasks.task(count)
 
 
 def test_draws_that_only_repeat_tasks_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(autotask, "MAX_DRAWS", 500)
-    tasks = AutoTasks(published("single-frame", "all"), 1, "all of them")
+    tasks = AutoTasks(published("single-frame", "all").draw, 1, "all of them")
     assert len({tasks.task(number) for number in range(48)}) == 48
     with pytest.raises(SpecError, match=r"found 48 tasks .*; 500 more draws repeated them"):
         tasks.task(48)
@@ -119,11 +119,11 @@ def test_the_last_object_is_the_first_that_is_drawn() -> None:
 
 @pytest.mark.parametrize("unique", ["structure", "frames", "none"])
 def test_tasks_differ_as_requested(unique: str) -> None:
-    tasks = AutoTasks(published("low", "location"), 1, "some", unique)
+    tasks = AutoTasks(published("low", "location").draw, 1, "some", unique)
     numbers = range(8 if unique == "structure" else 60)
     found = {str(tasks.task(number).task.data()) for number in numbers}
     assert (len(found) == len(numbers)) == (unique != "none")
-    again = AutoTasks(published("low", "location"), 1, "some", unique)
+    again = AutoTasks(published("low", "location").draw, 1, "some", unique)
     assert str(again.task(7).task.data()) in found
 
 
@@ -131,7 +131,7 @@ def test_a_configuration_without_tasks_says_so() -> None:
     limits = Limits(frames=(9, 9), joins=(1, 1), longest=1)
     tasks = PublishedTasks(published_form(benchmark_limits("single-frame")), limits)
     with pytest.raises(SpecError, match="no task fits the configuration"):
-        AutoTasks(tasks, 1, "x").task(0)
+        AutoTasks(tasks.draw, 1, "x").task(0)
 
 
 def test_what_is_no_published_configuration_is_refused() -> None:
@@ -204,7 +204,7 @@ def test_published_configurations_without_tasks_say_so(
     data = {**published_form(benchmark_limits("high")).model_dump(mode="json"), "root_ops": [name], "max_switch": 0}
     config = read_config(json.dumps(_with({**data, "compare_const_prob": 0}, name, **limits)))
     with pytest.raises(SpecError, match=problem):
-        AutoTasks(PublishedTasks(config, Limits()), 1, "x").task(0)
+        AutoTasks(PublishedTasks(config, Limits()).draw, 1, "x").task(0)
 
 
 @pytest.mark.parametrize(("level", "choice"), [("low", "category"), ("low", "all"), ("medium", "all")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,20 @@ def test_images_show_which_pieces_form_a_part(tmp_path: Path) -> None:
     by_images = [_data(one) for one in import_published(path, svg=drawings, images=images)]
     by_file = [_data(one) for one in import_published(path, svg=drawings, annotations=file)]
     assert [one["frames"] for one in by_images] == [one["frames"] for one in by_file]
+    # Images of known descriptions are compared with them.
+    first, other = (images / f"{data['images'][k]}.png" for k in (0, 1))
+    content = first.read_bytes()
+    first.write_bytes(other.read_bytes())
+    with pytest.raises(SpecError, match=rf"{first.name}: colors of pieces: found"):
+        list(import_published(path, svg=drawings, annotations=file, images=images, strict=True))
+    first.write_bytes(content)
+    (tmp_path / "images-black").mkdir()
+    tangram = data["images"][0].rpartition("_")[0]
+    Image.new("RGB", (224, 224), "white").save(tmp_path / f"images-black/{tangram}.png")
+    for condition, refused in (("part+color", False), ("part+black", True)):
+        with pytest.raises(SpecError, match=f"{tangram}.png: colors of") if refused else nullcontext():
+            black = path.with_name(f"{condition}.json")
+            list(import_published(black, svg=drawings, annotations=file, images=images, strict=True))
     (images / f"{data['images'][3]}.png").unlink()
     with pytest.raises(SpecError, match="nothing says which pieces"):
         list(import_published(path, svg=drawings, images=images))
@@ -199,6 +214,28 @@ def test_unusable_drawings_and_descriptions_are_reported(tmp_path: Path, caplog:
     with pytest.raises(SpecError, match=r"annotations\[0\].whole") as error:
         list(import_published(games / "part+color.json", strict=True, svg=drawings, annotations=file))
     assert "found <path>" in str(error.value)
+
+
+def test_stimuli_are_games_of_the_file(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path)
+    path = games / "part+black.json"
+    data: Rows = json.loads(path.read_text())
+    stimuli: list[dict[str, Any]] = [
+        {"targets": data["targets"][k], "images": data["images"][k : k + 10], "texts": data["texts"][k]}
+        for k in (0, 10)
+    ]
+    changed = {**stimuli[0], "images": stimuli[0]["images"][::-1]}
+    for listed, problem in (
+        (stimuli, ""),
+        (stimuli[1:], ""),
+        ([changed], r"\[0\]: found .*; expected"),
+        ([{**stimuli[1], "targets": "page1-0"}], r"\[0\]: found"),
+        ([stimuli[1], stimuli[1]], "number of targets: found 1; expected 2"),
+        ([{"targets": "a"}], r"\[0\]: found"),
+    ):
+        (games / "part+black_stimuli.json").write_text(json.dumps(listed))
+        with pytest.raises(SpecError, match=f"stimuli.json: .*{problem}") if problem else nullcontext():
+            assert len(list(import_published(path, strict=True, svg=drawings, annotations=file))) == 2
 
 
 CHANGES: dict[str, tuple[str, object, str]] = {

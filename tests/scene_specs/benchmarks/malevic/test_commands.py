@@ -32,7 +32,7 @@ def test_items_are_the_same_alone_and_are_proved(tmp_path: Path) -> None:
     alone.write_text(json.dumps(wrong))
     refused = run("check", "--prove", str(alone))
     assert refused.exit_code == 2
-    assert "answer: stored" in refused.output
+    assert "answer: found" in refused.output
 
 
 def test_groups_of_sets_and_the_report(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.camera import Camera
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
+from diorama.scene_specs.benchmarks.mewl import copies as mewl_copies
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from diorama.scene_specs.checks.semantics import check_spec
 from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.language.vocabulary import SIZES
 from diorama.scene_specs.model.profiles import episode_settings, settings_for
 from diorama.scene_specs.model.stage import load_stage
-from tests.scene_specs.tasks.importing.published import clevr_file, jittered, mewl_folder, scene
+from tests.scene_specs.tasks.importing.published import NOMINAL, clevr_file, jittered, mewl_folder, scene
 
 HAND: dict[str, Any] = {
     "name": None,
@@ -153,6 +156,34 @@ def test_what_no_spec_can_hold_is_a_fault_of_its_file(tmp_path: Path, rng: np.ra
     scene_file.write_text(json.dumps({**entry, "objects": entry["objects"] * 40}))
     with pytest.raises(SpecError, match=r"question\.json: objects: .* at most 100 items"):
         list(import_mewl(tmp_path, "nominal"))
+
+
+def test_facts_of_a_scene_of_mewl_follow_from_others(rng: np.random.Generator) -> None:
+    """Of images of one to three objects, whose cameras need not follow: looks by name, the hand's, pixel columns."""
+    size = (320, 240)
+    shown = 320, NOMINAL.lens / NOMINAL.sensor_width * 320
+    info = mewl_copies.Info.model_validate({"context_panels": [], "question": {}})
+    for _ in range(300):
+        honest = scene(rng, jittered(rng), int(rng.integers(1, 4)), size)
+        assert [*mewl_copies.in_scene(honest, SIZES, info, shown)] == []
+        moved = deepcopy(honest)
+        moved["objects"][0]["3d_coords"][0] += 3.0
+        ((path, _),) = mewl_copies.in_scene(moved, SIZES, info, shown)
+        assert path == ("objects", 0, "pixel_coords", 0)
+        # An export records its camera, and some images have no known size.
+        assert [*mewl_copies.in_scene({**moved, "camera": {}}, SIZES, info, shown)] == []
+        assert [*mewl_copies.in_scene(moved, SIZES, info, None)] == []
+    item = honest["objects"][0]
+    look = [item[kind] for kind in ("shape", "color", "material", "size")]
+    info = info.model_copy(update={"objects": {"ecle #1": look, "ecle #2": ["cone", *look[1:]]}})
+    for name, expected in (("ecle #1", []), ("ecle #2", [("objects", 0)]), ("ecle #3", [("objects", 0)])):
+        item["name"] = name
+        assert [path for path, _ in mewl_copies.in_scene(honest, SIZES, info, shown)] == expected
+    hand = {**item, **dict(zip(("shape", "color", "material", "size"), mewl_copies.HAND, strict=True)), "name": None}
+    for size_word, expected in (("small", []), ("large", [("objects", len(honest["objects"]))])):
+        item["name"] = None
+        pointing = {**honest, "objects": [*honest["objects"], {**hand, "size": size_word}]}
+        assert [path for path, _ in mewl_copies.in_scene(pointing, SIZES, info, shown)] == expected
 
 
 def test_an_import_without_episodes_is_an_error(tmp_path: Path) -> None:
