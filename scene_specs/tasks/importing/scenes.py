@@ -71,20 +71,23 @@ class Recovery(NamedTuple):
 
 
 def project(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
-    """Project (N, 3) world points to (N, 3), x and y in pixels and depth, by a camera aimed at the origin.
+    """Project (N, 3) world points to (..., N, 3), x and y in pixels and depth, by cameras aimed at the origin.
 
     Args:
+        location: (..., 3), one or several cameras.
         focal: focal length as a share of the image's longer side.
     """
-    forward = -location / math.sqrt(float((location * location).sum()))
-    right = np.array([forward[1], -forward[0], 0.0])
-    right /= math.sqrt(float((right * right).sum()))
+    forward = -location / np.sqrt((location * location).sum(axis=-1, keepdims=True))
+    ahead, aside, up = np.moveaxis(forward, -1, 0)
+    right = np.stack([aside, -ahead, np.zeros_like(up)], axis=-1)
+    right /= np.sqrt((right * right).sum(axis=-1, keepdims=True))
+    along, across, _ = np.moveaxis(right, -1, 0)
     # Written out: the search for a camera projects thousands of times, and np.cross takes longer than all the rest.
-    down = np.array([-forward[2] * right[1], forward[2] * right[0], forward[0] * right[1] - forward[1] * right[0]])
-    delta = points - location
-    x, y, z = ((delta * axis).sum(axis=1) for axis in (right, down, forward))
+    down = np.stack([-up * across, up * along, ahead * across - aside * along], axis=-1)
+    delta = points - location[..., None, :]
+    x, y, z = ((delta * axis[..., None, :]).sum(axis=-1) for axis in (right, down, forward))
     scale = focal * max(size)
-    return np.stack([size[0] / 2 + scale * x / z, size[1] / 2 + scale * y / z, z], axis=1)
+    return np.stack([size[0] / 2 + scale * x / z, size[1] / 2 + scale * y / z, z], axis=-1)
 
 
 def recover(
@@ -137,8 +140,9 @@ def _pair_suffices(points: Array, recovery: Recovery, focal: float) -> bool:
 
 def _slopes(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
     """Return by how much each number of `project` changes per unit of each coordinate of the camera, (N, 3, 3)."""
-    near = [project(location + step, points, focal, size) for step in (*np.eye(3) * 1e-5, *np.eye(3) * -1e-5)]
-    return np.stack([(high - low) / 2e-5 for high, low in zip(near[:3], near[3:], strict=True)], axis=2)
+    steps = np.eye(3) * 1e-5
+    near = project(location + np.concatenate([steps, -steps]), points, focal, size)
+    return np.moveaxis((near[:3] - near[3:]) / 2e-5, 0, -1)
 
 
 def _fit_size(points: Array, pixels: Array, location: Array, focal: float) -> tuple[int, int] | None:
