@@ -80,6 +80,8 @@ _CALLS = {
     "render-specs mewl": "--task=shape --count=1",
     "render-specs mewl audit": "files=@mewl.jsonl",
     "render-specs mewl captions": "files=@mewl.jsonl",
+    "render-specs novel": "--task=all --count=1",
+    "render-specs perspective": "--count=1",
     "render-specs questions": "sources=@clevr.jsonl --per-image=3",
     "render-specs report": "name=mewl files=@mewl.jsonl",
     "render-specs views": "models=chairs --limit=1",

@@ -184,7 +184,7 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
     assert verify_record(painted(record, beside)) == "1 pixels of no object are not black"
     task = record.scene.task or {}
     lie = record.scene.model_copy(update={"task": {**task, "answer": {"yes": "no", "no": "yes"}[task["answer"]]}})
-    assert verify_record(record.model_copy(update={"scene": lie})).startswith("answer: stored")
+    assert verify_record(record.model_copy(update={"scene": lie})).startswith("answer: found")
     _, *rest = record.images[0].annotation.objects
     masks = {"annotation": record.images[0].annotation.model_copy(update={"objects": (rest[0], *rest)})}
     moved = record.model_copy(update={"images": (record.images[0].model_copy(update=masks),)})
@@ -230,10 +230,10 @@ def test_stored_prisms_are_verified_from_their_scene() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"shape": "cube"}, 'shape: stored "cube"'),
-        ({"radius": 121}, "radius: stored 121"),
-        ({"row": 0.0}, "row: stored 0"),
-        ({"size": None}, "size: stored null"),
+        ({"shape": "cube"}, 'shape: found "cube"'),
+        ({"radius": 121}, "radius: found 121"),
+        ({"row": 0.0}, "row: found 0"),
+        ({"size": None}, "size: found null"),
     ],
 )
 def test_a_stored_description_that_the_image_contradicts_is_refused(change: Any, reason: str) -> None:
@@ -357,6 +357,9 @@ def test_a_scene_at_another_aspect_ratio_is_still_proved(sizes: tuple[tuple[int,
 def test_a_rendered_background_or_stage_of_another_item_is_refused() -> None:
     record = rendered("pos", "test", 3)
     frame = record.scene.frames[0].model_copy(update={"background": (255, 0, 0)})
-    for change, said in (({"frames": (frame,)}, "the background is"), ({"stage": "clevr"}, "the stage is clevr")):
+    for change, said in (
+        ({"frames": (frame,)}, "background: found [255, 0, 0]"),
+        ({"stage": "clevr"}, 'stage: found "clevr"'),
+    ):
         changed = record.model_copy(update={"scene": record.scene.model_copy(update=change)})
         assert said in verify_record(changed)
