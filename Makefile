@@ -6,6 +6,8 @@ SHELL := /bin/bash
 
 VENV ?= .venv
 export DIORAMA_VENV := $(VENV)
+# Images of containers set it; then each process that a test starts would compile all of Diorama again.
+unexport PYTHONDONTWRITEBYTECODE
 PROFILE ?= standard
 ABOUT ?= tools/samples.toml
 BIN := $(VENV)/bin
@@ -83,7 +85,7 @@ test-all: export DIORAMA_MOTO := $(READERS)/moto/bin/python
 test-all: export DIORAMA_HARNESS := $(READERS)/harness/bin/python
 test-all: lint ## also slow tests, other programs that read stores, browsers (in .venv-readers, 4.8 GB on disk)
 	@tools/setup.sh readers
-	@$(READERS)/bin/python -m pytest --all $(COVER) $(PARALLEL) $(ARGS)
+	@$(READERS)/bin/python -m pytest --all $(REST) $(COVER) $(PARALLEL) $(ARGS)
 
 # What to measure is in pyproject.toml. Tests take twice as long, so nothing else measures it.
 coverage: COVER := --cov --cov-report=
