@@ -281,6 +281,8 @@ def show_prompt(options: Prompt) -> Result:
 
 def score_played(options: Score) -> Result:
     """Scores of transcripts, and of recorded games in folders."""
+    if options.plot is not None and options.plot.is_dir():
+        raise UsageError(f"--plot {options.plot}: found a folder; pass the name of a file to write")
     tokenize = read_tokenizer(options.tokenizer) if options.tokenizer else None
     rows = scores(_played_games(options.played), options.computation, options.words, options.seed, tokenize)
     chart = None if options.plot is None else _score_chart(options.plot, rows)
@@ -298,17 +300,14 @@ def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
 def _score_chart(path: Path, rows: Sequence[Row]) -> Chart:
     """Return the scores as lines over repetitions."""
     titles = {
-        "words": "words per message",
-        "tokens": "tokens per message",
-        "wnd": "word novelty distance",
-        "wnr": "word novelty rate",
-    }
+        "words": "words per message", "tokens": "tokens per message",
+        "wnd": "word novelty distance", "wnr": "word novelty rate",
+    }  # fmt: skip
     panels = []
-    for measure in (candidate for candidate in MEASURES if any(row.measure == candidate for row in rows)):
+    for measure in (each for each in MEASURES if any(row.measure == each for row in rows)):
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
-        for row in rows:
-            if row.measure == measure:
-                lines.setdefault(row.group, []).append((row.at, row.mean, row.low, row.high))
-        top, level = (1.0, 1 / SIZE) if measure == "accuracy" else (None, None)
-        panels.append((titles.get(measure, measure), lines, top, level))
+        for row in (row for row in rows if row.measure == measure):
+            lines.setdefault(row.group, []).append((row.at, row.mean, row.low, row.high))
+        limits = (1.0, 1 / SIZE) if measure == "accuracy" else (None, None)
+        panels.append((titles.get(measure, measure), lines, *limits))
     return Chart(path, "ICCA by repetition", "repetition", panels)

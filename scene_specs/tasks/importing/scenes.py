@@ -78,12 +78,9 @@ def project(location: Array, points: Array, focal: float, size: tuple[int, int])
         focal: focal length as a share of the image's longer side.
     """
     forward = -location / np.sqrt((location * location).sum(axis=-1, keepdims=True))
-    ahead, aside, up = np.moveaxis(forward, -1, 0)
-    right = np.stack([aside, -ahead, np.zeros_like(up)], axis=-1)
+    right = np.stack([forward[..., 1], -forward[..., 0], np.zeros_like(forward[..., 0])], axis=-1)
     right /= np.sqrt((right * right).sum(axis=-1, keepdims=True))
-    along, across, _ = np.moveaxis(right, -1, 0)
-    # Written out: the search for a camera projects thousands of times, and np.cross takes longer than all the rest.
-    down = np.stack([-up * across, up * along, ahead * across - aside * along], axis=-1)
+    down = np.cross(forward, right)
     delta = points - location[..., None, :]
     x, y, z = ((delta * axis[..., None, :]).sum(axis=-1) for axis in (right, down, forward))
     scale = focal * max(size)
@@ -140,8 +137,7 @@ def _pair_suffices(points: Array, recovery: Recovery, focal: float) -> bool:
 
 def _slopes(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
     """Return by how much each number of `project` changes per unit of each coordinate of the camera, (N, 3, 3)."""
-    steps = np.eye(3) * 1e-5
-    near = project(location + np.concatenate([steps, -steps]), points, focal, size)
+    near = project(location + np.concatenate([np.eye(3), -np.eye(3)]) * 1e-5, points, focal, size)
     return np.moveaxis((near[:3] - near[3:]) / 2e-5, 0, -1)
 
 
