@@ -282,7 +282,7 @@ def show_prompt(options: Prompt) -> Result:
 def score_played(options: Score) -> Result:
     """Scores of transcripts, and of recorded games in folders."""
     if options.plot is not None and options.plot.is_dir():
-        raise UsageError(f"--plot {options.plot}: found a folder; pass the name of a file to write")
+        raise UsageError(f"--plot {options.plot}: is a folder; pass the name of a file")
     tokenize = read_tokenizer(options.tokenizer) if options.tokenizer else None
     rows = scores(_played_games(options.played), options.computation, options.words, options.seed, tokenize)
     chart = None if options.plot is None else _score_chart(options.plot, rows)
