@@ -27,8 +27,8 @@ def forgotten() -> Iterator[None]:
     forget()
 
 
-@pytest.mark.alike
 # PyTorch is not among the dependencies, and only torch_items needs it.
+@pytest.mark.alike
 @pytest.mark.parametrize("old", sorted({*MOVED} - {"render.run.torch_items", "scene_specs.reports"}))
 def test_an_old_name_gives_the_module_and_a_warning_with_the_new_name(old: str) -> None:
     new = f"diorama.{MOVED[old]}"

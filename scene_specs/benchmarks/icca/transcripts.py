@@ -160,8 +160,9 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
         own = {"order": tuple(row["order"]), "shown": tuple(row["shown"])}
         values = {**row, **own, "speaker_choice": "", "prompts": (), "usage": {}}
         trial = Trial(**{field.name: values[field.name] for field in fields(Trial)})
-        if (seems := row.get("names_a_label", named := trial.names_a_label(labels))) != named:
-            problem = f"game {name!r}, trial {number}: names_a_label: found {seems!r}; the message gives {named!r}"
+        named = trial.names_a_label(labels)
+        if (stated := row.get("names_a_label", named)) != named:
+            problem = f"game {name!r}, trial {number}: names_a_label: found {stated!r}; the message gives {named!r}"
             raise spec_error(problem, file=file, line=line + 1 + number)
         yield trial
 

@@ -214,8 +214,8 @@ def seam(errors: list[tuple[NDArray[np.float64], list[Part]]], tint: float = 0.0
     return float(np.sqrt(np.mean(squares[0]) / np.mean(squares[-3] + squares[3])))
 
 
-@pytest.mark.slow
 # Few scenes have few edges: the limit allows for their noise, and yet half a level of 255 would be noticed.
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "most"), [(5, 2.0), *slow((60, 1.15))])
 def test_rectangles_have_no_seams(count: int, most: float, renderer: Watched) -> None:
     errors = errors_of(renderer, count)
