@@ -29,6 +29,8 @@ from PIL import Image
 from diorama.render.uses.io.written_files import RECORD
 from tests.compatibility.digests import canonical, sha256
 
+# The version that much came after.
+FIRST = "0.1.0"
 ABOUT = "about.json"
 DIGESTS = "digests.json"
 STORE = "store.lance"
@@ -120,36 +122,49 @@ def differing(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
     return sorted({*old, *new} - {name for name in old.keys() & new.keys() if old[name] == new[name]})
 
 
-def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+def differing_export(version: str, name: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
     """Names of files that differ in an export, as far as the same bytes are promised for its format.
 
-    clevr-masks finds each camera by least squares with LAPACK, whose last digits depend on the processor, and writes
-    them unrounded. So its numbers may differ by CAMERA_TOLERANCE; everything else must be equal.
+    Since version 0.2.0 they are those of the archive; what came after 0.1.0 is left out for that. clevr-masks finds
+    each camera by least squares with LAPACK, whose last digits depend on the processor, and writes them unrounded. So
+    its numbers may differ by CAMERA_TOLERANCE; everything else must be equal.
     """
-    new = _without_lists(new)
-    if name == "malevic":
-        # Files that version 0.1.0 did not write.
-        new = {file: data for file, data in new.items() if not file.endswith(("/vocab.json", "_questions.h5"))}
-    if name == "kilogram":
-        # Targets had the tangram's name in every condition, and now have their image's. Files are where the published
-        # programs look for them.
-        old = {_published_place(file): data for file, data in old.items()}
+    if version == FIRST:
+        old, new = _as_first(name, old, new)
+    if name == "kilogram" and version == FIRST:
+        # Targets had the tangram's name in every condition, and now have their image's.
         named = {file for file in new if file in old and _by_tangram(new[file]) == _by_tangram(old[file])}
         return [file for file in differing(old, new) if file not in named]
-    if name == "iwisdm":
-        return differing(_trials(old), _trials(new))
-    if name == "webdataset":
-        return differing(_samples(old), _samples(new))
-    if name == "huggingface":
-        return [file for file in differing(_rows(old), _rows(new)) if file != RECORD]
-    if name in ADDED:
-        new = {file: re.sub(ADDED[name], b"", data) if file.endswith(".json") else data for file, data in new.items()}
     if name == "clevr-masks":
-        names = differing(old, new)
+        names = differing(_without_lists(old), _without_lists(new))
         both = [file for file in names if file.endswith(".json") and file in old and file in new]
         same = {file for file in both if close(json.loads(old[file]), json.loads(new[file]), CAMERA_TOLERANCE)}
         return [file for file in names if file not in same]
     return differing_exports(old, new)
+
+
+def _as_first(name: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """An export of version 0.1.0 and one of today, both without what is new or elsewhere today."""
+    old, new = dict(old), _without_lists(new)
+    match name:
+        case "malevic":
+            # Files that version 0.1.0 did not write.
+            new = {file: data for file, data in new.items() if not file.endswith(("/vocab.json", "_questions.h5"))}
+        case "kilogram":
+            # Files are where the published programs look for them.
+            old = {_published_place(file): data for file, data in old.items()}
+        case "iwisdm":
+            return _trials(old), _trials(new)
+        case "webdataset":
+            return _samples(old), _samples(new)
+        case "huggingface":
+            old, new = ({f"{file}, read": rows for file, rows in _rows(files).items()} for files in (old, new))
+            return {**old, f"{RECORD}, read": b""}, {**new, f"{RECORD}, read": b""}
+        case _ if name in ADDED:
+            new = {
+                file: re.sub(ADDED[name], b"", data) if file.endswith(".json") else data for file, data in new.items()
+            }
+    return old, new
 
 
 def _without_lists(files: Mapping[str, bytes]) -> dict[str, bytes]:

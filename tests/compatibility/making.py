@@ -110,7 +110,8 @@ def _export_options(name: str) -> dict[str, Any]:
     """Return the source and options of an export. A benchmark's format rejects episodes of others."""
     if name == "clevr-masks":
         return {"source": SCENES, "options": []}
-    only = ["--where", f"benchmark = '{name}'"] if name in plan() else []
+    benchmark = name.removesuffix("-stimuli")
+    only = ["--where", f"benchmark = '{benchmark}'"] if benchmark in plan() else []
     return {"source": contents.STORE, "options": only}
 
 

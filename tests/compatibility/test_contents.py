@@ -14,6 +14,7 @@ from PIL import Image
 
 from tests.compatibility import contents
 from tests.compatibility.contents import (
+    FIRST,
     close,
     differing,
     differing_export,
@@ -75,9 +76,9 @@ def test_data_is_close_when_only_floats_differ_a_little() -> None:
 
 def test_the_camera_of_clevr_masks_may_differ_in_its_last_digits_and_other_formats_may_not() -> None:
     old, near, far = ({"a.json": json.dumps({"bbox": [1, 2], "x": x}).encode()} for x in (7.5, 7.5 + 1e-10, 7.6))
-    assert differing_export("clevr-masks", old, near) == []
-    assert differing_export("clevr-masks", old, far) == ["a.json"]
-    assert differing_export("coco", old, near) == ["a.json"]
+    assert differing_export(FIRST, "clevr-masks", old, near) == []
+    assert differing_export(FIRST, "clevr-masks", old, far) == ["a.json"]
+    assert differing_export(FIRST, "coco", old, near) == ["a.json"]
 
 
 def test_an_added_camera_may_be_in_a_file_and_nothing_else_may_change() -> None:
@@ -88,8 +89,8 @@ def test_an_added_camera_may_be_in_a_file_and_nothing_else_may_change() -> None:
             {"a.json": json.dumps({"images": [one, image], "x": 1}, indent=indent).encode()}
             for one in (image, {**image, "camera": camera})
         )
-        assert differing_export("coco", old, new) == []
-        assert differing_export("folder", old, new) == ["a.json"]
+        assert differing_export(FIRST, "coco", old, new) == []
+        assert differing_export(FIRST, "folder", old, new) == ["a.json"]
 
 
 def test_trials_may_have_moved_and_their_contents_may_not_change() -> None:
@@ -106,9 +107,9 @@ def test_trials_may_have_moved_and_their_contents_may_not_change() -> None:
         "low/trials/trial1/frames/task_info.json": json.dumps(info).encode(),
         "low/trials/trial1/annotations.json": json.dumps({**names, "cameras": [], "diorama": {"version": 2}}).encode(),
     }
-    assert differing_export("iwisdm", old, new) == []
+    assert differing_export(FIRST, "iwisdm", old, new) == []
     for name, changed in (("frames/epoch0.png", b"2"), ("frames/task_info.json", b"{}")):
-        assert len(differing_export("iwisdm", old, {**new, f"low/trials/trial1/{name}": changed})) == 1
+        assert len(differing_export(FIRST, "iwisdm", old, {**new, f"low/trials/trial1/{name}": changed})) == 1
 
 
 def test_the_record_of_what_was_written_may_be_new_and_shards_are_compared() -> None:
@@ -117,9 +118,9 @@ def test_the_record_of_what_was_written_may_be_new_and_shards_are_compared() -> 
         {".diorama-export.json": (json.dumps(one, indent=1) + "\n").encode()}
         for one in (record, {**record, "lists": {"a": {}}}, {"version": 1, "files": {}, "lists": {}})
     )
-    assert differing_export("coco", old, new) == []
-    assert differing_export("coco", old, other) == [".diorama-export.json"]
-    assert differing_export("coco", {}, {".diorama-export.json": b'{"lists": {}}'}) == []
+    assert differing_export(FIRST, "coco", old, new) == []
+    assert differing_export(FIRST, "coco", old, other) == [".diorama-export.json"]
+    assert differing_export(FIRST, "coco", {}, {".diorama-export.json": b'{"lists": {}}'}) == []
 
 
 def test_parquet_of_the_same_library_is_compared_by_its_bytes() -> None:
