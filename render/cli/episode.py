@@ -10,7 +10,7 @@ import click
 
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
-from diorama.render.cli.output import print_json
+from diorama.render.cli.output import print_result
 
 
 @click.command(cls=DioramaCommand)
@@ -92,8 +92,5 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
         elif os.environ.get("DIORAMA_STORE") or not Path(store).is_dir():
             store, episode_id = opt.default_store(), store
     result = render_again(EpisodeRequest(store, episode_id, **options))
-    if as_json:
-        print_json(result.as_dict())
-    else:
-        click.echo("\n".join(result.lines()))
+    print_result(as_json, result.as_dict(), "\n".join(result.lines()) + "\n")
     raise SystemExit(result.exit_code)

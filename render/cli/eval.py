@@ -9,7 +9,7 @@ import click
 
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup, log
-from diorama.render.cli.output import print_json, progress_bar, write_text
+from diorama.render.cli.output import print_result, progress_bar, write_text
 from diorama.scene_specs.errors import counted
 
 
@@ -124,11 +124,8 @@ def score(files: tuple[Path, ...], store: str, allow_missing: bool, as_json: boo
         raise no_items(options)
     match(entries, chain.from_iterable(map(read_predictions, files)), allow_missing)
     scored = rows(entries.values())
-    if as_json:
-        about = {"store": store, "version": reader.version, "files": list(map(str, files)), "answer_rule": VERSION}
-        print_json({**about, "rows": scored}, ascii_only=False)
-    else:
-        click.echo(table(scored), nl=False)
+    about = {"store": store, "version": reader.version, "files": list(map(str, files)), "answer_rule": VERSION}
+    print_result(as_json, {**about, "rows": scored}, table(scored), ascii_only=False)
     if any(row[guesser] is None for row in scored for guesser in GUESSERS):
         log.info("no figure of the guessers (-): a task has fewer than %d items, or too few episodes", LEAST)
     if 0 < scored[0]["items"] - scored[0]["missing"] == scored[0]["invalid"]:
@@ -173,11 +170,9 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
     if prune is not None:
         ids = learners.ids_to_prune(findings, cases)
         write_text(prune, "".join(f"{name}\n" for name in ids), "--prune")
-    if as_json:
-        rows = [finding.data() for finding in findings]
-        print_json({"store": store, "rows": rows, "items": learners.giveaways(findings)}, ascii_only=False)
-    else:
-        click.echo(learners.table(findings), nl=False)
+    rows = [finding.data() for finding in findings]
+    data = {"store": store, "rows": rows, "items": learners.giveaways(findings)}
+    print_result(as_json, data, learners.table(findings), ascii_only=False)
 
 
 @main.command(cls=DioramaCommand)
@@ -200,9 +195,6 @@ def compare(first: Path, second: Path, as_json: bool) -> None:
     from diorama.render.uses.evaluation import compare as scores
 
     rows = scores.gaps(scores.read_rows(first), scores.read_rows(second))
-    if as_json:
-        print_json({"rows": rows, "memorized": scores.memorized(rows)})
-    else:
-        click.echo(scores.table(rows), nl=False)
+    print_result(as_json, {"rows": rows, "memorized": scores.memorized(rows)}, scores.table(rows))
     if scores.memorized(rows):
         click.get_current_context().exit(1)

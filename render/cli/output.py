@@ -27,6 +27,11 @@ def print_json(value: Any, ascii_only: bool = True) -> None:
     click.echo(json_text(value, ascii_only), nl=False)
 
 
+def print_result(as_json: bool, data: Any, text: str, ascii_only: bool = True) -> None:
+    """Print a result as indented JSON, or as text, which ends with a line break."""
+    click.echo(json_text(data, ascii_only) if as_json else text, nl=False)
+
+
 def write_text(out: Path | None, text: str, option: str = "--out") -> None:
     """Write a text atomically; see `atomic_writer`."""
     with atomic_writer(out, option) as stream:
@@ -79,8 +84,4 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
     from tqdm import tqdm
 
     with tqdm(total=total, unit=f" {unit}", delay=2, disable=_hidden()) as bar:
-
-        def update(done: int) -> None:
-            bar.update(done)
-
-        yield update
+        yield bar.update

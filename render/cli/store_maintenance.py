@@ -11,7 +11,7 @@ import click
 
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
-from diorama.render.cli.output import print_json, progress_bar
+from diorama.render.cli.output import print_json, print_result, progress_bar
 from diorama.scene_specs.errors import StoreError, UsageError, counted
 from diorama.scene_specs.files.tables import text_table
 
@@ -68,10 +68,8 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
     store = open_store(url)
     if name is None:
         tags = store.tags()
-        if as_json:
-            print_json(tags, ascii_only=False)
-        else:
-            click.echo("\n".join(f"{key}\tversion {number}" for key, number in tags.items()) or "no tags")
+        text = "\n".join(f"{key}\tversion {number}" for key, number in tags.items()) or "no tags"
+        print_result(as_json, tags, f"{text}\n", ascii_only=False)
     elif remove:
         store.untag(name)
         click.echo(f"tag {name} removed")
@@ -280,11 +278,9 @@ def contrast(
     with progress_bar(store.count(None), "episodes") as advance:
         report = check_pairs(store, twins, min_pixels, device, asset_roots, advance)
     rows = report.rows()
-    if as_json:
-        print_json({**asdict(report), "by_change": rows})
-    else:
-        cells = [[str(value) for value in row.values()] for row in rows]
-        click.echo("\n".join(text_table([*rows[0]] if rows else [], cells)) or "no pairs")
+    cells = [[str(value) for value in row.values()] for row in rows]
+    text = "\n".join(text_table([*rows[0]] if rows else [], cells)) or "no pairs"
+    print_result(as_json, {**asdict(report), "by_change": rows}, f"{text}\n")
     for pair in report.unseen:
         log.error("%s: fewer than %d pixels change", pair, min_pixels)
     if problems := [*report.damaged, *(f"{pair}: incomplete" for pair in report.incomplete)]:

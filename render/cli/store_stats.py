@@ -10,7 +10,7 @@ import click
 
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
-from diorama.render.cli.output import print_json, progress_bar
+from diorama.render.cli.output import print_result, progress_bar
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.tables import text_table
 
@@ -51,10 +51,8 @@ def stats(url: str, where: str | None, by: Any, at: str | None, as_json: bool) -
     store = opt.open_reader(url, at)
     with progress_bar(store.count(where), "episodes") as progress:
         statistics = gather(store, where, by, progress)
-    if as_json:
-        print_json({"store": url, "version": store.version, "where": where, **statistics.as_dict()}, ascii_only=False)
-        return
-    click.echo("\n".join(_lines(statistics)))
+    data = {"store": url, "version": store.version, "where": where, **statistics.as_dict()}
+    print_result(as_json, data, "\n".join(_lines(statistics)) + "\n", ascii_only=False)
 
 
 def _lines(stats: Stats) -> Iterator[str]:
@@ -147,13 +145,11 @@ def diff(url: str, other: str | None, where: str | None, at: str | None, limit: 
     a, b = opt.open_reader(url, at), opt.open_reader(other or url)
     with progress_bar(a.count(where), "episodes") as progress:
         comparison = compare(a, b, where, progress)
-    if as_json:
-        differing = [episode.as_dict() for episode in comparison.differing]
-        ids = {"only_a": comparison.only_a, "only_b": comparison.only_b, "alike": comparison.alike}
-        data = {"same": comparison.same, **ids, "reasons": dict(comparison.reasons), "differing": differing}
-        print_json(data, ascii_only=False)
-    else:
-        click.echo("\n".join(_diff_lines(comparison, url if at is None else f"{url} at {at}", other or url, limit)))
+    differing = [episode.as_dict() for episode in comparison.differing]
+    ids = {"only_a": comparison.only_a, "only_b": comparison.only_b, "alike": comparison.alike}
+    data = {"same": comparison.same, **ids, "reasons": dict(comparison.reasons), "differing": differing}
+    lines = _diff_lines(comparison, url if at is None else f"{url} at {at}", other or url, limit)
+    print_result(as_json, data, "\n".join(lines) + "\n", ascii_only=False)
     raise SystemExit(0 if comparison.same else 1)
 
 

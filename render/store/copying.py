@@ -10,12 +10,11 @@ from typing import Any, Literal
 from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, EpisodeReader, short_columns
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import check_blender_series, put_first
-from diorama.render.store.selection import read_each
-from diorama.scene_specs.errors import ConflictError, MissingError, StoreError, counted
+from diorama.render.store.selection import listed, read_each
+from diorama.scene_specs.errors import ConflictError, MissingError, StoreError
 from diorama.scene_specs.model.record import EpisodeRecord
 
 Differing = Literal["error", "newest", "keep", "replace"]
-_SHOWN = 5
 # Of a commit: episodes, and bytes of their images.
 _COMMIT_ROWS, _COMMIT_BYTES = 512, 1 << 26
 _SHOWN_MISSING = 100
@@ -82,14 +81,10 @@ def check_together(
         conflicts += [key for key, state in own.items() if together.setdefault(key, state) != state]
     if conflicts and differing == "error":
         raise _conflict_error(" or ".join(store.url for store in (target, *sources) if store), sorted(set(conflicts)))
-    missing = [key for key in wanted if key not in together]
-    if missing:
-        lines = "\n".join(f"  {key}" for key in missing[:_SHOWN_MISSING])
-        more = f"\n  and {len(missing) - _SHOWN_MISSING} more" if len(missing) > _SHOWN_MISSING else ""
-        raise MissingError(
-            f"{counted(len(missing), 'episode')} missing from all of the stores; nothing was copied:\n{lines}{more}\n"
-            "run the same render-batch commands again, with the same --part: they render what is missing"
-        )
+    if missing := [key for key in wanted if key not in together]:
+        lines = listed("missing from all of the stores; nothing was copied", missing, _SHOWN_MISSING)
+        advice = "run the same render-batch commands again, with the same --part: they render what is missing"
+        raise MissingError(f"{lines}\n{advice}")
     return read
 
 
@@ -166,10 +161,5 @@ def _read_groups(
 
 
 def _conflict_error(url: str, keys: list[str]) -> ConflictError:
-    shown = "\n".join(f"  {key}" for key in keys[:_SHOWN])
-    more = f"\n  and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    count = f"{len(keys)} episodes are" if len(keys) > 1 else "1 episode is"
-    return ConflictError(
-        f"{count} in {url} with other contents; nothing was copied:\n{shown}{more}\n"
-        "pass --differing newest, keep or replace"
-    )
+    problem = f"{'are' if len(keys) > 1 else 'is'} in {url} with other contents; nothing was copied"
+    return ConflictError(f"{listed(problem, keys)}\npass --differing newest, keep or replace")

@@ -30,7 +30,6 @@ from diorama.scene_specs.model.scene import Change
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32
-_MAX_LISTED = 5
 _MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")
 _SHOWN_SPLITS = 10
 
@@ -153,15 +152,15 @@ class StoreEpisodes:
         return iter_valid_records(self._store, ids, self.damaged, lambda _: None)
 
 
-def listed(problem: str, lines: Sequence[str]) -> str:
-    """Return a message about several episodes, one per line; of many the first five.
+def listed(problem: str, lines: Sequence[str], most: int = 5) -> str:
+    """Return a message about several episodes, one per line; of many the first `most`.
 
     Args:
         problem: "not exported".
     """
-    more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
+    more = [f"  and {len(lines) - most} more"] if len(lines) > most else []
     head = f"{counted(len(lines), 'episode')} {problem}:"
-    return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
+    return "\n".join([head, *(f"  {line}" for line in lines[:most]), *more])
 
 
 def read_exported_record(folder: Path, episode_id: str) -> EpisodeRecord:
