@@ -84,4 +84,8 @@ def progress_bar(total: int | None, unit: str) -> Iterator[Callable[[int], None]
     from tqdm import tqdm
 
     with tqdm(total=total, unit=f" {unit}", delay=2, disable=_hidden()) as bar:
-        yield bar.update
+
+        def update(done: int) -> None:
+            bar.update(done)
+
+        yield update

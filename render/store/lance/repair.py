@@ -5,14 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from diorama.render.store.episode_store import is_remote
-from diorama.render.store.lance.durability import (
-    MOST_TORN,
-    last_complete,
-    list_versions,
-    manifest_path,
-    sync_path,
-    tear_in,
-)
+from diorama.render.store.lance import durability
 from diorama.render.store.lance.location import probe_location
 from diorama.scene_specs.errors import StoreError
 
@@ -28,21 +21,22 @@ def roll_back(url: str) -> list[int]:
     if is_remote(url):
         raise StoreError(f"{url}: only a local store can be torn by a power cut")
     probe_location(url)
-    numbers = list_versions(Path(url))
+    numbers = durability.list_versions(Path(url))
     if not numbers:
         raise StoreError(f"{url}: there is no version of a store")
-    back = last_complete(url)
+    back = durability.last_complete(url)
     if back is None:
         raise StoreError(
-            f"{url}: none of its newest {min(len(numbers), MOST_TORN)} versions is complete, so the cause is not a "
-            f"power cut: {tear_in(url, numbers[0])}; `render-store verify {url}` lists the damaged episodes"
+            f"{url}: none of its newest {min(len(numbers), durability.MOST_TORN)} versions is complete, so the cause "
+            f"is not a power cut: {durability.tear_in(url, numbers[0])}; `render-store verify {url}` lists the damaged "
+            "episodes"
         )
     torn = [number for number in numbers if number > back]
     for number in torn:
-        path = manifest_path(Path(url), number)
+        path = durability.manifest_path(Path(url), number)
         path.rename(path.with_name(path.name + TORN))
     if torn:
         # The hint holds the newest version's number to save a listing, and that version is gone.
         (Path(url) / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
-        sync_path(Path(url) / "_versions")
+        durability.sync_path(Path(url) / "_versions")
     return torn

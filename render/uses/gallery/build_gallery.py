@@ -26,22 +26,8 @@ from diorama.render.store.processes import map_in_processes
 from diorama.render.store.row_checks import invalid_answer, problems_in, problems_of
 from diorama.render.store.rows import finite_json, record_of
 from diorama.render.store.selection import first_ids, listed
+from diorama.render.uses.gallery import gallery_files
 from diorama.render.uses.gallery.episode_facts import damaged_search_row, page_data, search_row
-from diorama.render.uses.gallery.gallery_files import (
-    FORMAT_VERSION,
-    MARKER,
-    PAGE,
-    ROWS,
-    check_target,
-    folder_of,
-    key_of,
-    page_files,
-    read_marker,
-    read_rows,
-    script_call,
-    stale_folders,
-    write_index,
-)
 from diorama.render.uses.io.atomic_output import output_lock, put_file, put_folder, remove_folder
 from diorama.render.uses.io.written_files import WrittenFiles
 from diorama.scene_specs.errors import INCOMPLETE, DioramaError, StoreError
@@ -139,7 +125,7 @@ def _write_batch(out: Path, store: EpisodeReader, batch: Sequence[tuple[str, str
 def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: dict[str, str]) -> None:
     episode = row[KEY]
     key = keys[episode]
-    if key_of(episode, row["sha256"], row["text_sha256"]) != key:
+    if gallery_files.key_of(episode, row["sha256"], row["text_sha256"]) != key:
         # An older attempt at an episode that is stored twice.
         return
     try:
@@ -152,7 +138,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
         rows[episode] = finite_json(damaged_search_row(episode, row, [problem]))
     else:
         # In an incomplete folder, the user may have files.
-        put_folder(out, folder_of(key), files, lambda *_: None)
+        put_folder(out, gallery_files.folder_of(key), files, lambda *_: None)
         rows[episode] = finite_json(search_row)
 
 
@@ -161,7 +147,7 @@ def _episode_pages(row: dict[str, Any], key: str, record: EpisodeRecord) -> tupl
     problems = [*problems_in(row, record), *invalid_answer(record.scene.task)]
     names = [f"{number}.png" for number in range(len(record.images))]
     files = {name: image.png for name, image in zip(names, record.images, strict=True)}
-    page = script_call("Gallery.data.episode", key, page_data(record, names, problems))
+    page = gallery_files.script_call("Gallery.data.episode", key, page_data(record, names, problems))
     thumb = thumbnail([image.png for image in record.images])
     return {**files, "thumbnail.webp": thumb, "page.js": page.encode()}, search_row(key, record, problems)
 
@@ -238,11 +224,11 @@ def build(
         StoreError: if the store can't be read or `out` can't be written.
     """
     start = time.monotonic()
-    check_target(out)
+    gallery_files.check_target(out)
     report = GalleryReport(str(out), store.url, store.version)
     with output_lock(out):
         try:
-            check_target(out)
+            gallery_files.check_target(out)
             _build_pages(store, out, options, progress, report)
         except OSError as error:
             raise StoreError(f"writing the gallery below {out} failed: {error}; finished episodes are kept") from error
@@ -258,19 +244,19 @@ def _build_pages(
     location = _location_hash(store.url)
     previous = _previous_location(out)
     written = WrittenFiles(out, store, options.overwrite, trusted=previous == location)
-    written.check(PAGE, *page_files())
+    written.check(gallery_files.PAGE, *gallery_files.page_files())
     if previous not in (None, location):
         log.warning("%s was the gallery of another store; it becomes the gallery of %s", out, store.url)
-    if not (out / MARKER).exists():
+    if not (out / gallery_files.MARKER).exists():
         _write_marker(out, {**facts, "location_hash": location, "whole": False})
-    rows = read_rows(out)
+    rows = gallery_files.read_rows(out)
     todo = [(episode, key) for episode, key in wanted.items() if key not in rows]
     report.kept = len(wanted) - len(todo)
     progress(report.kept)
     _write_rows(out, rows)
     damaged: dict[str, str] = {}
     batches = [todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)]
-    with (out / ROWS).open("a", encoding="utf-8", newline="\n") as journal:
+    with (out / gallery_files.ROWS).open("a", encoding="utf-8", newline="\n") as journal:
         write, few = partial(_write_batch, out), len(todo) < _MIN_FOR_PROCESSES
         for batch in map_in_processes(store, write, batches, options.workers, few, _DIED):
             for row in batch:
@@ -281,11 +267,11 @@ def _build_pages(
     listed = [damaged.get(episode) or rows[key] for episode, key in wanted.items()]
     report.episodes = len(listed)
     report.failed = sum('"checks":[]' not in row for row in listed)
-    write_index(written, listed, facts)
+    gallery_files.write_index(written, listed, facts)
     _write_marker(out, {**facts, "location_hash": location, "whole": True, "episodes": len(listed)})
     kept = {key: rows[key] for key in wanted.values() if key in rows}
     _write_rows(out, kept)
-    for path in stale_folders(out, kept):
+    for path in gallery_files.stale_folders(out, kept):
         removed = remove_folder(out, path, r"page\.js|thumbnail\.webp|\d+\.png")
         report.removed += removed and not path.name.startswith(".")
 
@@ -299,7 +285,7 @@ def _gallery_facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, A
 
 def _previous_location(out: Path) -> str | None:
     """Return the hashed location of the store whose gallery is in a folder."""
-    marker = read_marker(out)
+    marker = gallery_files.read_marker(out)
     if "location_hash" in marker:
         return str(marker["location_hash"])
     # Galleries of older versions have the store's path instead.
@@ -312,7 +298,9 @@ def _location_hash(url: str) -> str:
 
 
 def _write_marker(out: Path, facts: dict[str, Any]) -> None:
-    put_file(out, MARKER, indented_json({"gallery": FORMAT_VERSION, **facts}), overwrite=True)
+    put_file(
+        out, gallery_files.MARKER, indented_json({"gallery": gallery_files.FORMAT_VERSION, **facts}), overwrite=True
+    )
 
 
 def _add_row(row: str, rows: dict[str, str], damaged: dict[str, str], report: GalleryReport) -> None:
@@ -329,11 +317,11 @@ def _wanted_episodes(store: EpisodeReader, options: GalleryOptions) -> dict[str,
     """Id -> key, sorted by id; of the latest attempt if an id is stored twice."""
     attempts: dict[str, tuple[int, str]] = {}
     for row in store.scan(_COLUMNS, options.where, ID_BATCH_ROWS):
-        attempt = (row["attempt"] or 0, key_of(row[KEY], row["sha256"], row["text_sha256"]))
+        attempt = (row["attempt"] or 0, gallery_files.key_of(row[KEY], row["sha256"], row["text_sha256"]))
         attempts[row[KEY]] = max(attempts.get(row[KEY], attempt), attempt)
     return {episode: attempts[episode][1] for episode in first_ids(sorted(attempts), options.limit)}
 
 
 def _write_rows(out: Path, rows: dict[str, str]) -> None:
     """Write the journal without incomplete lines and removed episodes."""
-    put_file(out, ROWS, "".join(f"{row}\n" for row in rows.values()).encode(), overwrite=True)
+    put_file(out, gallery_files.ROWS, "".join(f"{row}\n" for row in rows.values()).encode(), overwrite=True)

@@ -18,14 +18,8 @@ from diorama.render.store import open_store
 from diorama.render.store.analysis.scene_changes import scene_changes
 from diorama.render.uses.draw.sheet import sheet
 from diorama.render.uses.draw.top_view import top_view
+from diorama.render.uses.rerender import output_files
 from diorama.render.uses.rerender.find import ResolvedRequest, find, other_series, record_of_frames, scene_of_frames
-from diorama.render.uses.rerender.output_files import (
-    BlendSaver,
-    Files,
-    check_writable,
-    comparison_facts,
-    comparison_lines,
-)
 from diorama.render.uses.rerender.request import EpisodeRequest
 from diorama.render.uses.rerender.separate_process import run_within
 from diorama.scene_specs.errors import ConflictError, counted
@@ -104,7 +98,7 @@ class EpisodeResult:
         images = counted(len(self.record.images), "image")
         lines = [f"{self.episode}: {images} on {self.record.provenance.device} ({seconds})", *edited]
         changed = [f"changed since: {line}" for line in self.changed]
-        lines += comparison_lines(self.comparison) if self.comparison else changed
+        lines += output_files.comparison_lines(self.comparison) if self.comparison else changed
         if self.other_series and not self.comparison:
             lines.append(f"stored by {self.other_series}: the images differ; pass --compare to see them side by side")
         lines.append(f"files: {self.folder}")
@@ -119,7 +113,7 @@ class EpisodeResult:
             "provenance": None if self.record is None else self.record.provenance.model_dump(mode="json"),
             "edited": list(self.edited),
             "changed": list(self.changed),
-            "comparison": comparison_facts(self.comparison) if self.comparison else None,
+            "comparison": output_files.comparison_facts(self.comparison) if self.comparison else None,
             "replaced": asdict(self.replaced) if self.replaced else None,
         }
 
@@ -134,15 +128,15 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     request = resolved.request
     for path in (request.sheet, request.plan):
         if path is not None:
-            check_writable(path)
+            output_files.check_writable(path)
     stored = record_of_frames(resolved.stored, request.frames) if resolved.stored is not None else None
     views = request.sheet is not None or request.plan is not None
     if views and not (request.out is not None or request.save_blend or request.compare or request.replace):
         return _write_view(resolved, stored)
     folder = request.out or Path(resolved.scene.id.replace("/", "_"))
-    check_writable(folder, folder=True)
+    output_files.check_writable(folder, folder=True)
     record, blends = render_request(resolved, folder)
-    files = Files(folder)
+    files = output_files.Files(folder)
     series = other_series(stored.job, request.renderer) if stored is not None else ""
     compared = stored is not None and (request.compare or not (resolved.expect_difference or series))
     comparison = files.write_record(record, stored if compared else None, request.compare)
@@ -162,7 +156,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
 
 def _write_view(resolved: ResolvedRequest, stored: EpisodeRecord | None) -> EpisodeResult:
     """Write a sheet or a top view only. A stored record needs no renderer, a top view never does."""
-    request, files = resolved.request, Files(None)
+    request, files = resolved.request, output_files.Files(None)
     scene = scene_of_frames(resolved.scene, request.frames)
     record = None if resolved.expect_difference else stored
     if record is None and request.sheet is not None:
@@ -172,7 +166,9 @@ def _write_view(resolved: ResolvedRequest, stored: EpisodeRecord | None) -> Epis
     return EpisodeResult(scene.id, record, None, tuple(files.paths), edited=edited)
 
 
-def _write_views(request: EpisodeRequest, scene: Scene, record: EpisodeRecord | None, files: Files) -> None:
+def _write_views(
+    request: EpisodeRequest, scene: Scene, record: EpisodeRecord | None, files: output_files.Files
+) -> None:
     """Write the requested sheet and top view."""
     if request.sheet is not None and record is not None:
         image = sheet(record)
@@ -220,7 +216,7 @@ def _render_here(
 ) -> tuple[EpisodeRecord, list[Path]]:
     """`render_request` in this process."""
     renderer = make_renderer(request.renderer, request.device, asset_roots=request.asset_roots)
-    saver = BlendSaver(renderer, folder) if request.save_blend else None
+    saver = output_files.BlendSaver(renderer, folder) if request.save_blend else None
     try:
         record = make_record(saver or renderer, scene, key, scene.settings, request.asset_roots)
         check_on_cpu(record, asset_roots=request.asset_roots)

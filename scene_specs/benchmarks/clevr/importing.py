@@ -13,15 +13,7 @@ from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.files.strict_json import NotStrictJson, decode, skip_space
 from diorama.scene_specs.files.strict_json import Path as JsonPath
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.tasks.importing.scenes import (
-    CameraMode,
-    RelationsMode,
-    SourceFile,
-    frame_of,
-    parse_json,
-    published_by,
-    segment,
-)
+from diorama.scene_specs.tasks.importing import scenes
 
 # The label of CLEVR-Hans is `class_id`.
 _KEPT_KEYS = ("image_index", "image_filename", "class_id")
@@ -37,11 +29,11 @@ log = logging.getLogger(__name__)
 
 def sources(task: Mapping[str, Any]) -> list[str]:
     """See diorama.scene_specs.tasks.benchmark; only generated episodes are numbered."""
-    return [] if "index" in task else [published_by("clevr")]
+    return [] if "index" in task else [scenes.published_by("clevr")]
 
 
 def import_published(
-    path: Path, camera: CameraMode = "recover", strict: bool = False, relations: RelationsMode = "image"
+    path: Path, camera: scenes.CameraMode = "recover", strict: bool = False, relations: scenes.RelationsMode = "image"
 ) -> Iterator[EpisodeSpec]:
     """Yield the scenes of a file as episodes, in order.
 
@@ -58,8 +50,8 @@ def import_published(
     diagnostics: list[Diagnostic] = []
     unread: set[str] = set()
     for scene, at in read_published_scenes(path):
-        source = SourceFile(str(path), camera, strict, relations, at)
-        frame = frame_of(scene, source)
+        source = scenes.SourceFile(str(path), camera, strict, relations, at)
+        frame = scenes.frame_of(scene, source)
         if frame is None:
             diagnostics += source.diagnostics
             continue
@@ -103,7 +95,7 @@ def read_published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
             raise NotStrictJson("no end")
     except NotStrictJson:
         # Only the slow reader knows the line of a syntax error.
-        parse_json(text, file)
+        scenes.parse_json(text, file)
         raise spec_error("not strict JSON: duplicate keys, huge numbers or deep nesting", file=file) from None
 
 
@@ -135,7 +127,7 @@ def _parse_key(text: str, at: int) -> tuple[Any, int]:
 
 
 def _single_scene(text: str, file: str) -> Any:
-    match parse_json(text, file):
+    match scenes.parse_json(text, file):
         case {"objects": _} as scene:
             return scene
     keys = "`scenes`, or `objects` of a single scene"
@@ -150,8 +142,8 @@ def _empty_episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpe
             stem = image.rsplit(".", 1)[0] if image else stem
         case {"image_index": int(index)} if not alone:
             stem += f"-{index:06d}"
-    split = segment(split) if isinstance(split, str) and split else None
-    parts = ["clevr", *([split] if split else []), segment(stem)]
+    split = scenes.segment(split) if isinstance(split, str) and split else None
+    parts = ["clevr", *([split] if split else []), scenes.segment(stem)]
     task: dict[str, Any] = {"benchmark": "clevr", "name": "clevr"}
     task |= {key: scene[key] for key in _KEPT_KEYS if key in scene}
     spec = {"version": 1, "id": "/".join(parts), "split": split, "frames": [{}], "task": task}

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from diorama.scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
+from diorama.scene_specs.benchmarks.icca import Play, Presented, Prompt, Score, game_folders, score
 from diorama.scene_specs.benchmarks.icca.difficulty import SIZE
 from diorama.scene_specs.benchmarks.icca.game import (
     LISTENER_VARIANTS,
@@ -22,40 +22,14 @@ from diorama.scene_specs.benchmarks.icca.game import (
     check_images,
     read_listener,
 )
-from diorama.scene_specs.benchmarks.icca.game_folders import (
-    TRUTH,
-    read_games,
-    records_text,
-    table_text,
-    transcript_rows,
-    write_game,
-)
 from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
 from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory
 from diorama.scene_specs.benchmarks.icca.prompts import as_text, compose_image, png_bytes
-from diorama.scene_specs.benchmarks.icca.score import (
-    MEASURES,
-    Played,
-    Row,
-    as_data,
-    played_recording,
-    played_transcript,
-    read_tokenizer,
-    scores,
-    table,
-)
 from diorama.scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts, transcripts_of
 from diorama.scene_specs.errors import SpecError, UsageError, spec_error
+from diorama.scene_specs.files import writing
 from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import read_foreign, read_text
-from diorama.scene_specs.files.writing import (
-    GrowingFile,
-    atomic_writer,
-    create_empty_folder,
-    is_stream,
-    open_growing,
-    report_write_errors,
-)
 from diorama.scene_specs.tasks.benchmark import Chart, Result, Series
 from diorama.scene_specs.tasks.chat import ModelOpener, in_parallel, load_object
 
@@ -97,12 +71,12 @@ def open_transcripts(
         UsageError: if the file exists (without `resume`), is locked by another process, or can't be written.
         SpecError: if its games were played in another way.
     """
-    if is_stream(out):
-        with atomic_writer(out) as stream:
+    if writing.is_stream(out):
+        with writing.atomic_writer(out) as stream:
             yield TranscriptWriter(partial(_write_and_flush, out, stream))
         return
     assert out is not None
-    with open_growing(out) as file:
+    with writing.open_growing(out) as file:
         transcripts = TranscriptWriter(file.append)
         contents = file.contents()
         try:
@@ -119,13 +93,13 @@ def open_transcripts(
 
 
 def _write_and_flush(out: Path | None, stream: IO[str], text: str) -> None:
-    with report_write_errors(f"--out {out}"):
+    with writing.report_write_errors(f"--out {out}"):
         stream.write(text)
         stream.flush()
 
 
 def _read_and_repair(
-    file: GrowingFile, contents: bytes, games: Mapping[str, Game], about: Mapping[str, Any]
+    file: writing.GrowingFile, contents: bytes, games: Mapping[str, Game], about: Mapping[str, Any]
 ) -> dict[str, list[str]]:
     """Read the lines of the games in a file; remove a last game that is cut short. Raises SpecError."""
     out = file.path
@@ -139,7 +113,7 @@ def _read_and_repair(
         lines_by_game = _games_of(contents[:end].decode(errors="replace"), out, games, about) if end else {}
         aside = out.with_name(f"{out.name}.cut")
         # Added, as the file may have lines of an earlier cut, or be somebody's.
-        with report_write_errors(str(aside)), aside.open("ab") as stream:
+        with writing.report_write_errors(str(aside)), aside.open("ab") as stream:
             stream.write(contents[end:])
         _log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
         file.truncate(end)
@@ -195,12 +169,14 @@ def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out:
         assert game.folder is not None
         (transcript,) = transcripts_of("\n".join(lines[game.name]))
         files = {name: read_foreign(game.folder / name) for name in game.images}
-        path = game.folder / TRUTH
+        path = game.folder / game_folders.TRUTH
         truth: dict[str, Any] | None = json.loads(read_text(path)) if path.exists() else None
         keys = ("speaker", "speaker_variant", "listener", "listener_variant")
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(str(transcript.about[key])[:50] for key in keys))
-        records = {f"records_{name}_output.csv": records_text(game, transcript)}
-        write_game(out, game, files, table_text(game, transcript_rows(transcript)), truth, records)
+        records = {f"records_{name}_output.csv": game_folders.records_text(game, transcript)}
+        game_folders.write_game(
+            out, game, files, game_folders.table_text(game, game_folders.transcript_rows(transcript)), truth, records
+        )
 
 
 def play_games(options: Play, models: ModelOpener) -> Series:
@@ -215,9 +191,9 @@ def play_games(options: Play, models: ModelOpener) -> Series:
     # File names need not be UTF-8; transcripts are.
     names = [name.encode(errors="replace").decode() for name in names]
     about = {**header_of(setup, names), "prompts": options.prompts}
-    all_games = read_games(options.games)
+    all_games = game_folders.read_games(options.games)
     if options.folders is not None:
-        create_empty_folder("--folders", options.folders)
+        writing.create_empty_folder("--folders", options.folders)
 
     def games() -> Iterator[Game]:
         def lines(game: Game) -> tuple[Game, list[str]]:
@@ -260,7 +236,7 @@ def _read_setup(options: Presented) -> Setup:
 def show_prompt(options: Prompt) -> Result:
     """Return the prompt of one trial, after the trials before are played."""
     setup = _read_setup(options)
-    games = read_games((options.game,))
+    games = game_folders.read_games((options.game,))
     if len(games) != 1:
         raise UsageError(f"{options.game}: found {len(games)} games; name the folder of one, such as {games[0].folder}")
     (game,) = games
@@ -270,10 +246,10 @@ def show_prompt(options: Prompt) -> Result:
     prompts = play(game, speaker, listener, setup, options.trial + 1)[-1].prompts
     parts = prompts[0] if options.role == "speaker" else prompts[1]
     if options.images is not None:
-        create_empty_folder("--images", options.images)
+        writing.create_empty_folder("--images", options.images)
         # As a model gets them: 000.png, 001.png, ...
         images = [png_bytes(compose_image(game, part)) for part in parts if part.kind != "text"]
-        with report_write_errors(f"--images {options.images}"):
+        with writing.report_write_errors(f"--images {options.images}"):
             for number, content in enumerate(images):
                 write_atomic(options.images / f"{number:03d}.png", content, fsync=False)
     return Result([part.data() for part in parts], as_text(parts), ascii_only=False)
@@ -283,28 +259,28 @@ def score_played(options: Score) -> Result:
     """Scores of transcripts, and of recorded games in folders."""
     if options.plot is not None and options.plot.is_dir():
         raise UsageError(f"--plot {options.plot}: is a folder; pass the name of a file")
-    tokenize = read_tokenizer(options.tokenizer) if options.tokenizer else None
-    rows = scores(_played_games(options.played), options.computation, options.words, options.seed, tokenize)
+    tokenize = score.read_tokenizer(options.tokenizer) if options.tokenizer else None
+    rows = score.scores(_played_games(options.played), options.computation, options.words, options.seed, tokenize)
     chart = None if options.plot is None else _score_chart(options.plot, rows)
-    return Result(as_data(rows, options.computation, options.words), table(rows), chart=chart)
+    return Result(score.as_data(rows, options.computation, options.words), score.table(rows), chart=chart)
 
 
-def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
+def _played_games(paths: Sequence[Path]) -> Iterator[score.Played]:
     for path in paths:
         if path.is_dir():
-            yield from map(played_recording, read_games((path,)))
+            yield from map(score.played_recording, game_folders.read_games((path,)))
         else:
-            yield from (played_transcript(transcript, str(path)) for transcript in read_transcripts(path))
+            yield from (score.played_transcript(transcript, str(path)) for transcript in read_transcripts(path))
 
 
-def _score_chart(path: Path, rows: Sequence[Row]) -> Chart:
+def _score_chart(path: Path, rows: Sequence[score.Row]) -> Chart:
     """Return the scores as lines over repetitions."""
     titles = {
         "words": "words per message", "tokens": "tokens per message",
         "wnd": "word novelty distance", "wnr": "word novelty rate",
     }  # fmt: skip
     panels = []
-    for measure in (each for each in MEASURES if any(row.measure == each for row in rows)):
+    for measure in (each for each in score.MEASURES if any(row.measure == each for row in rows)):
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
         for row in (row for row in rows if row.measure == measure):
             lines.setdefault(row.group, []).append((row.at, row.mean, row.low, row.high))

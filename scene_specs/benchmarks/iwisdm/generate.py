@@ -13,16 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm import Options, autotask_config
 from diorama.scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, DrawnTask
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
-    benchmark_limits,
-    published_form,
-    read_config,
-    restrict_config,
-)
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from diorama.scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
@@ -162,14 +156,14 @@ class _Run:
     def _choose_tasks(self) -> PublishedTasks:
         """How tasks are drawn. Raises SpecError."""
         options, level = self.options, self.options.benchmark
-        config = read_config(read_text(options.config), str(options.config)) if options.config else None
+        config = autotask_config.read_config(read_text(options.config), str(options.config)) if options.config else None
         limits = Limits(longest=options.longest_delay or 1)
         if level:
-            own = benchmark_limits(level, options.properties)
+            own = autotask_config.benchmark_limits(level, options.properties)
             if config is None:
-                config = published_form(own)
+                config = autotask_config.published_form(own)
             elif options.properties != "all":
-                config = restrict_config(config, own.properties)
+                config = autotask_config.restrict_config(config, own.properties)
             limits = limits._replace(frames=own.frames, joins=own.joins)
         assert config is not None  # The options require one of both.
         return PublishedTasks(config, limits, self.stimuli)

@@ -13,25 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.kilogram import Tangrams
-from diorama.scene_specs.benchmarks.kilogram.pieces import (
-    PIECES,
-    ZERO,
-    Point,
-    Polygon,
-    Root2,
-    Span,
-    Tangram,
-    figure_of,
-    mirrored_x,
-    moved,
-    orientations,
-    overlap,
-    spans,
-    svg_text,
-    tangram_problems,
-    touch,
-)
+from diorama.scene_specs.benchmarks.kilogram import Tangrams, pieces
 from diorama.scene_specs.errors import DioramaError, UsageError, counted
 from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.writing import report_write_errors
@@ -48,19 +30,19 @@ STARTS = 60
 class _Placed:
     """Pieces placed so far: piece -> polygon, and the spans of each."""
 
-    polygons: dict[int, Polygon] = field(default_factory=dict)
-    reach: list[tuple[Span, ...]] = field(default_factory=list)
+    polygons: dict[int, pieces.Polygon] = field(default_factory=dict)
+    reach: list[tuple[pieces.Span, ...]] = field(default_factory=list)
 
-    def free(self, polygon: Polygon) -> bool:
-        mine = spans(polygon)
-        return not any(overlap(mine, other) for other in self.reach)
+    def free(self, polygon: pieces.Polygon) -> bool:
+        mine = pieces.spans(polygon)
+        return not any(pieces.overlap(mine, other) for other in self.reach)
 
-    def add(self, piece: int, polygon: Polygon) -> None:
+    def add(self, piece: int, polygon: pieces.Polygon) -> None:
         self.polygons[piece] = polygon
-        self.reach.append(spans(polygon))
+        self.reach.append(pieces.spans(polygon))
 
 
-def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = False) -> Tangram:
+def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = False) -> pieces.Tangram:
     """Draw a valid tangram from (seed, name).
 
     Args:
@@ -74,40 +56,40 @@ def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = F
         placed = _grow_symmetric(rng, corners) if symmetric else _grow_freely(rng, corners)
         if placed is None:
             continue
-        tangram = Tangram(name, _to_origin([placed.polygons[piece] for piece in PIECES]))
-        if not tangram_problems(tangram, by_edges=corners == 0 and not symmetric):
+        tangram = pieces.Tangram(name, _to_origin([placed.polygons[piece] for piece in pieces.PIECES]))
+        if not pieces.tangram_problems(tangram, by_edges=corners == 0 and not symmetric):
             return tangram
     raise DioramaError(f"tangram {name}, seed {seed}: none of {STARTS} attempts is valid; choose another seed")
 
 
 def _grow_freely(rng: np.random.Generator, corners: float) -> _Placed | None:
     placed = _Placed()
-    for piece in shuffled(rng, PIECES):
-        place = _attach_piece(rng, placed, piece, corners) if placed.polygons else pick(rng, orientations(piece))
+    for piece in shuffled(rng, pieces.PIECES):
+        place = _attach_piece(rng, placed, piece, corners) if placed.polygons else pick(rng, pieces.orientations(piece))
         if place is None:
             return None
         placed.add(piece, place)
     return placed
 
 
-def _attach_piece(rng: np.random.Generator, placed: _Placed, piece: int, corners: float) -> Polygon | None:
+def _attach_piece(rng: np.random.Generator, placed: _Placed, piece: int, corners: float) -> pieces.Polygon | None:
     """Return a piece at a free position next to a placed one, None if no attempt finds one."""
     by_corner = float(rng.random()) < corners
     for _ in range(PLACES):
         host = pick(rng, list(placed.polygons.values()))
-        look = pick(rng, orientations(piece))
+        look = pick(rng, pieces.orientations(piece))
         place = _corner_to_corner(rng, host, look) if by_corner else _attach_at_edge(rng, host, look)
         if place is not None and placed.free(place):
             return place
     return None
 
 
-def _corner_to_corner(rng: np.random.Generator, host: Polygon, look: Polygon) -> Polygon:
+def _corner_to_corner(rng: np.random.Generator, host: pieces.Polygon, look: pieces.Polygon) -> pieces.Polygon:
     at, mine = pick(rng, host), pick(rng, look)
-    return moved(look, (at[0] - mine[0], at[1] - mine[1]))
+    return pieces.moved(look, (at[0] - mine[0], at[1] - mine[1]))
 
 
-def _attach_at_edge(rng: np.random.Generator, host: Polygon, look: Polygon) -> Polygon | None:
+def _attach_at_edge(rng: np.random.Generator, host: pieces.Polygon, look: pieces.Polygon) -> pieces.Polygon | None:
     """Return a piece next to a random edge of the host, None if no edge of the piece is antiparallel to it."""
     a, b = pick(rng, list(edges(host)))
     facing = [(c, d) for c, d in edges(look) if _antiparallel(a, b, c, d)]
@@ -117,24 +99,24 @@ def _attach_at_edge(rng: np.random.Generator, host: Polygon, look: Polygon) -> P
     # Align one end, the other end, or the midpoints.
     onto = ((b, c), (a, d), (_middle(a, b), _middle(c, d)))
     there, here = onto[int(rng.integers(3))]
-    return moved(look, (there[0] - here[0], there[1] - here[1]))
+    return pieces.moved(look, (there[0] - here[0], there[1] - here[1]))
 
 
-def _antiparallel(a: Point, b: Point, c: Point, d: Point) -> bool:
+def _antiparallel(a: pieces.Point, b: pieces.Point, c: pieces.Point, d: pieces.Point) -> bool:
     """Return whether the vectors ab and cd are antiparallel."""
     x1, y1, x2, y2 = b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]
     return (x1 * y2 - y1 * x2).sign() == 0 and (x1 * x2 + y1 * y2).sign() < 0
 
 
-def _middle(a: Point, b: Point) -> Point:
+def _middle(a: pieces.Point, b: pieces.Point) -> pieces.Point:
     return ((a[0] + b[0]).half(), (a[1] + b[1]).half())
 
 
-def _to_origin(polygons: Sequence[Polygon]) -> tuple[Polygon, ...]:
+def _to_origin(polygons: Sequence[pieces.Polygon]) -> tuple[pieces.Polygon, ...]:
     """Return the polygons, shifted so that the least x and the least y are 0."""
     x = min(x for polygon in polygons for x, _ in polygon)
     y = min(y for polygon in polygons for _, y in polygon)
-    return tuple(moved(polygon, (-x, -y)) for polygon in polygons)
+    return tuple(pieces.moved(polygon, (-x, -y)) for polygon in polygons)
 
 
 def _grow_symmetric(rng: np.random.Generator, corners: float) -> _Placed | None:
@@ -153,15 +135,15 @@ def _grow_symmetric(rng: np.random.Generator, corners: float) -> _Placed | None:
     return placed
 
 
-def _mirrored_orientations(piece: int) -> Iterator[Polygon]:
+def _mirrored_orientations(piece: int) -> Iterator[pieces.Polygon]:
     """Yield the orientations of a piece that are their own mirror image, with the axis at x = 0."""
-    for look in orientations(piece):
-        low, high = spans(look)[0]
+    for look in pieces.orientations(piece):
+        low, high = pieces.spans(look)[0]
         if (low + high).a % 2 or (low + high).b % 2:
             continue
         middle = (low + high).half()
-        there = moved(look, (-middle, ZERO))
-        if {*there} == {*mirrored_x(there)}:
+        there = pieces.moved(look, (-middle, pieces.ZERO))
+        if {*there} == {*pieces.mirrored_x(there)}:
             yield there
 
 
@@ -173,22 +155,22 @@ def _on_axis(rng: np.random.Generator, placed: _Placed, piece: int) -> bool:
     heights = [y for polygon in placed.polygons.values() for _, y in polygon]
     for _ in range(PLACES):
         look = pick(rng, looks)
-        place = moved(look, (Root2(0), pick(rng, heights) - pick(rng, look)[1]))
-        if placed.free(place) and any(touch(place, polygon) for polygon in placed.polygons.values()):
+        place = pieces.moved(look, (pieces.Root2(0), pick(rng, heights) - pick(rng, look)[1]))
+        if placed.free(place) and any(pieces.touch(place, polygon) for polygon in placed.polygons.values()):
             placed.add(piece, place)
             return True
     return False
 
 
-def _attach_pair(rng: np.random.Generator, placed: _Placed, pieces: tuple[int, int], corners: float) -> bool:
+def _attach_pair(rng: np.random.Generator, placed: _Placed, pair: tuple[int, int], corners: float) -> bool:
     for _ in range(20):
-        place = _attach_piece(rng, placed, pieces[0], corners)
+        place = _attach_piece(rng, placed, pair[0], corners)
         if place is None:
             return False
-        other = mirrored_x(place)
-        if placed.free(other) and not overlap(spans(place), spans(other)):
-            placed.add(pieces[0], place)
-            placed.add(pieces[1], other)
+        other = pieces.mirrored_x(place)
+        if placed.free(other) and not pieces.overlap(pieces.spans(place), pieces.spans(other)):
+            placed.add(pair[0], place)
+            placed.add(pair[1], other)
             return True
     return False
 
@@ -204,7 +186,7 @@ FILLED = (0.22, 0.75)
 PATIENCE = 300
 
 
-def silhouette(tangram: Tangram, side: int = SIDE) -> Mask:
+def silhouette(tangram: pieces.Tangram, side: int = SIDE) -> Mask:
     """Return the pixels whose center a piece covers, (side, side) bool, row 0 on top; the longer side fills it."""
     polygons = [np.array(polygon) for polygon in tangram.floats()]
     points = np.concatenate(polygons)
@@ -238,14 +220,14 @@ def likeness(mask: Mask, others: NDArray[np.float32]) -> float:
     return float((common / union).max())
 
 
-def well_formed(tangram: Tangram, mask: Mask) -> bool:
+def well_formed(tangram: pieces.Tangram, mask: Mask) -> bool:
     """Return whether a figure is neither too thin nor too scattered."""
     width, height = np.ptp(np.concatenate([np.array(polygon) for polygon in tangram.floats()]), axis=0)
     filled = float(mask.sum()) / (mask.size * min(width, height) / max(width, height))
     return bool(max(width, height) <= MOST_LONG * min(width, height) and FILLED[0] <= filled <= FILLED[1])
 
 
-def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALIKE) -> Iterator[Tangram]:
+def varied(tangrams: Iterable[pieces.Tangram], count: int, most_alike: float = MOST_ALIKE) -> Iterator[pieces.Tangram]:
     """Yield the first `count` tangrams that are well formed and differ from those before.
 
     Fewer if the candidates run out, or after 300 consecutive rejections.
@@ -264,7 +246,7 @@ def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALI
             rejected += 1
 
 
-def draw_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
+def draw_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[pieces.Tangram]:
     """Draw different tangrams named t-<seed>-<number>.
 
     Args:
@@ -278,12 +260,12 @@ def draw_varied(seed: int, count: int, corners: float, symmetric: float, most_al
 def write_tangrams(options: Tangrams) -> Series:
     """Write drawings to the folder `out`. Raises UsageError if a file is there that differs, or too few tangrams do."""
 
-    def tangrams() -> Iterator[Tangram]:
+    def tangrams() -> Iterator[pieces.Tangram]:
         written = 0
         drawn = draw_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
         for tangram in drawn:
             path = options.out / f"{tangram.name}.svg"
-            drawing = svg_text(figure_of(tangram))
+            drawing = pieces.svg_text(pieces.figure_of(tangram))
             with report_write_errors(f"--out {path}"):
                 if path.exists() and path.read_bytes() != drawing.encode():
                     raise UsageError(f"--out {path}: exists with other contents; name another folder")

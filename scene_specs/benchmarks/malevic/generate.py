@@ -7,20 +7,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic import Options, sets
 from diorama.scene_specs.benchmarks.malevic.draw import draw_scene
 from diorama.scene_specs.benchmarks.malevic.labels import Label, askable, label_of
 from diorama.scene_specs.benchmarks.malevic.report import SetReport, table
-from diorama.scene_specs.benchmarks.malevic.sets import (
-    GENERALIZATION,
-    RAW,
-    SETS,
-    Set,
-    class_of,
-    opposite,
-    sentence,
-    set_by,
-)
 from diorama.scene_specs.benchmarks.malevic.shapes import Object, object_data, on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import UsageError
@@ -29,11 +19,11 @@ from diorama.scene_specs.tasks.benchmark import Series
 
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),
-    "hard": tuple(name for name, definition in SETS.items() if definition.hardness and name != "sup1-hard"),
-    "generalization": tuple(f"generalization-{letter}" for letter in GENERALIZATION),
-    "all": tuple(name for name in SETS if name != "sup1-hard"),
+    "hard": tuple(name for name, definition in sets.SETS.items() if definition.hardness and name != "sup1-hard"),
+    "generalization": tuple(f"generalization-{letter}" for letter in sets.GENERALIZATION),
+    "all": tuple(name for name in sets.SETS if name != "sup1-hard"),
 }
-_RAW_SCENES = {RAW: 25_000}
+_RAW_SCENES = {sets.RAW: 25_000}
 _log = logging.getLogger(__name__)
 
 
@@ -46,7 +36,7 @@ def generate(options: Options) -> Series:
         for report, (name, split, numbers) in zip(reports, parts, strict=True):
             for number in numbers:
                 spec = malevic_spec(options, name, split, number)
-                if split != RAW:
+                if split != sets.RAW:
                     report.add(Truth.of_spec(spec))
                 yield spec
         reported = [report for report in reports if report.items]
@@ -69,11 +59,11 @@ def _item_ranges(options: Options) -> list[tuple[str, str, range]]:
     ranges = [
         (name, split, range(options.first, options.first + (items if options.count is None else options.count)))
         for name in names
-        for split, items in (_RAW_SCENES if options.split == RAW else SETS[name].splits).items()
-        if options.split in ("all", split) and (split != RAW or not SETS[name].base)
+        for split, items in (_RAW_SCENES if options.split == sets.RAW else sets.SETS[name].splits).items()
+        if options.split in ("all", split) and (split != sets.RAW or not sets.SETS[name].base)
     ]
     if not ranges:
-        allowed = ", ".join(SETS[names[0]].splits)
+        allowed = ", ".join(sets.SETS[names[0]].splits)
         raise UsageError(f"--split {options.split}: set {names[0]} has the splits {allowed}")
     return ranges
 
@@ -84,9 +74,9 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> Episod
     Id: `malevic/<set>/<split>/<6 digits>`. Scenes of split raw have no question. Generalization sets have the
     images of set-pos-compositional, some with another question.
     """
-    which = set_by(name, options)
-    image_set = set_by(which.base, options) if which.base else which
-    of_image, asked = (None, None) if split == RAW else class_of(which, split, number, options.seed)
+    which = sets.set_by(name, options)
+    image_set = sets.set_by(which.base, options) if which.base else which
+    of_image, asked = (None, None) if split == sets.RAW else sets.class_of(which, split, number, options.seed)
     shape = of_image.shape if of_image else which.shapes[number % len(which.shapes)]
     drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image, shape)
     prisms = options.world == "3d"
@@ -107,7 +97,7 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> Episod
 
 
 def task_of_scene(
-    which: Set, objects: tuple[Object, ...], k: float, query: tuple[int, str, bool] | None, **given: Any
+    which: sets.Set, objects: tuple[Object, ...], k: float, query: tuple[int, str, bool] | None, **given: Any
 ) -> dict[str, Any]:
     """Return the task of an item: `given`, and what follows from its objects and k.
 
@@ -120,7 +110,7 @@ def task_of_scene(
     if query is not None:
         target, adjective, true = query
         item = objects[target]
-        question = {"question": sentence(which, item.shape, item.color, adjective), "options": ["yes", "no"]}
+        question = {"question": sets.sentence(which, item.shape, item.color, adjective), "options": ["yes", "no"]}
         claim = {"answer": "yes" if true else "no", "asked": target, "adjective": adjective}
         asked = {**question, **claim, "k": k, **_rounded(labels[target])}
     return {
@@ -144,13 +134,13 @@ def _rounded(label: Label) -> dict[str, Any]:
     return {"threshold": round(label.threshold, 4), "distance": round(label.distance, 4), "vagueness": vagueness}
 
 
-def captions(which: Set, objects: tuple[Object, ...], k: float) -> list[dict[str, Any]]:
+def captions(which: sets.Set, objects: tuple[Object, ...], k: float) -> list[dict[str, Any]]:
     """Return every query of a scene that the set allows, with its false counterpart; object: index of its object."""
     pairs = []
     for index, item in enumerate(objects):
         size = label_of(which, objects, item, k).size
         if size is None or not askable(which, objects, item, k):
             continue
-        texts = [sentence(which, item.shape, item.color, word) for word in (size, opposite(which, size))]
+        texts = [sets.sentence(which, item.shape, item.color, word) for word in (size, sets.opposite(which, size))]
         pairs.append({"object": index, "true": texts[0], "false": texts[1]})
     return pairs

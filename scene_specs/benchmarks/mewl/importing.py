@@ -24,25 +24,17 @@ from diorama.scene_specs.language.vocabulary import SIZES
 from diorama.scene_specs.model.pictures import open_png
 from diorama.scene_specs.model.spec import CameraSpec, EpisodeSpec, FrameSpec
 from diorama.scene_specs.model.stage import load_stage
-from diorama.scene_specs.tasks.importing.scenes import (
-    STAGE,
-    CameraMode,
-    SourceFile,
-    frame_of,
-    parse_json,
-    published_by,
-    segment,
-)
+from diorama.scene_specs.tasks.importing import scenes
 
 INFO = "info.json"
 
 
 def sources(task: Mapping[str, Any]) -> list[str]:
     """See diorama.scene_specs.tasks.benchmark; only generated episodes are numbered."""
-    return [] if "number" in task else [published_by("mewl")]
+    return [] if "number" in task else [scenes.published_by("mewl")]
 
 
-def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
+def import_published(path: Path, camera: scenes.CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
     """Yield the episodes of a folder, or the single one of a scene file.
 
     Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`; a file `question.json`,
@@ -65,14 +57,16 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
     yield from read_each(infos, lambda info: [_read_episode(info.parent, camera, strict)])
 
 
-def _read_scene_file(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
-    source = SourceFile(str(path), camera, strict)
-    frame = frame_of(parse_json(read_text(path), str(path)), source)
+def _read_scene_file(path: Path, camera: scenes.CameraMode, strict: bool) -> EpisodeSpec:
+    source = scenes.SourceFile(str(path), camera, strict)
+    frame = scenes.frame_of(scenes.parse_json(read_text(path), str(path)), source)
     source.raise_diagnostics()
     assert frame is not None
     task = {"benchmark": "mewl", "name": "scene"}
     names = [*_folder_names(path.parent), QUESTION] if path.stem == QUESTION else [path.stem]
-    return EpisodeSpec(version=1, id="/".join(["mewl", *map(segment, names)]), stage="mewl", frames=(frame,), task=task)
+    return EpisodeSpec(
+        version=1, id="/".join(["mewl", *map(scenes.segment, names)]), stage="mewl", frames=(frame,), task=task
+    )
 
 
 def _folder_names(folder: Path) -> list[str]:
@@ -81,9 +75,9 @@ def _folder_names(folder: Path) -> list[str]:
     return [full.parent.parent.name, full.parent.name, full.name]
 
 
-def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
+def _read_episode(folder: Path, camera: scenes.CameraMode, strict: bool) -> EpisodeSpec:
     file = str(folder / INFO)
-    data, source = parse_json(read_text(folder / INFO), file), SourceFile(file, camera, strict)
+    data, source = scenes.parse_json(read_text(folder / INFO), file), scenes.SourceFile(file, camera, strict)
     try:
         info = Info.model_validate(data)
     except ValidationError as error:
@@ -102,7 +96,7 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
     truth: dict[str, Any] = {"benchmark": "mewl", "name": names[1]}
     truth |= {"options": info.question.choices, "answer": info.question.answer}
     truth |= {"lexicon": info.words, "info": data}
-    split, task, number = map(segment, names)
+    split, task, number = map(scenes.segment, names)
     try:
         identity: Any = {"id": f"mewl/{split}/{task}/{number}", "stage": "mewl", "split": split}
         spec = EpisodeSpec(version=1, **identity, frames=tuple(frames), task=truth)
@@ -114,7 +108,7 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
         source.diagnostic(path, problem)
     if strict and not source.diagnostics and (problem := verify_spec(imported)):
         # The files' relations are those of a camera without jitter.
-        nominal = CameraSpec(location=load_stage(STAGE).camera.location, jitter=0.0).model_dump(mode="json")
+        nominal = CameraSpec(location=load_stage(scenes.STAGE).camera.location, jitter=0.0).model_dump(mode="json")
         if not verify_spec({**imported, "frames": [{**frame, "camera": nominal} for frame in imported["frames"]]}):
             hint = "pass --camera nominal to use the camera by which the file tells left from right"
             source.diagnostic(("context_panels",), f"seen by the recovered cameras: {problem}", hint)
@@ -122,12 +116,12 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
     return spec
 
 
-def _read_frame(file: Path, source: SourceFile, info: Info, name: str, utterance: str | None) -> list[FrameSpec]:
+def _read_frame(file: Path, source: scenes.SourceFile, info: Info, name: str, utterance: str | None) -> list[FrameSpec]:
     """Return an image of an episode, or an empty list after diagnostics in `source`."""
-    own, lens = SourceFile(str(file), source.camera, source.strict), load_stage(STAGE).camera
+    own, lens = scenes.SourceFile(str(file), source.camera, source.strict), load_stage(scenes.STAGE).camera
     try:
-        scene = parse_json(read_text(file), own.file)
-        frame = frame_of(scene, own, name, utterance)
+        scene = scenes.parse_json(read_text(file), own.file)
+        frame = scenes.frame_of(scene, own, name, utterance)
         if frame is not None:
             shown = None
             with suppress(OSError), open_png(read_foreign(file.with_suffix(".png"))) as picture:

@@ -7,18 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from diorama.scene_specs.benchmarks.mewl import lexicons
 from diorama.scene_specs.benchmarks.mewl.copies import contradictions, in_spec
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, Object
-from diorama.scene_specs.benchmarks.mewl.lexicons import (
-    ELSE,
-    Lexicon,
-    TooManyLexicons,
-    distinct,
-    lexicons,
-    own_attributes,
-    possible,
-    relation_claim,
-)
 from diorama.scene_specs.benchmarks.mewl.truth import Meaning, Truth
 from diorama.scene_specs.benchmarks.mewl.view import View, learner_view, view_of_record
 from diorama.scene_specs.language.diagnostics import path_text
@@ -73,7 +64,7 @@ def verify_view(view: View, answer: str, words: Means | None = None, promised: b
     """
     try:
         return _answer_problem(view, answer, words, promised)
-    except TooManyLexicons:
+    except lexicons.TooManyLexicons:
         return "the contexts and options leave room for more lexicons than can be tried"
 
 
@@ -119,14 +110,14 @@ def _agreement_problem(view: View, answer: str, first: _Reading | None, stored: 
     return ""
 
 
-def _readings(view: View) -> Iterator[tuple[Lexicon, Means]]:
+def _readings(view: View) -> Iterator[tuple[lexicons.Lexicon, Means]]:
     """Yield each lexicon with each choice of meanings for the words that only options use."""
     spoken = _option_words(view)
-    for lexicon in lexicons(view):
+    for lexicon in lexicons.lexicons(view):
         fresh = [word for word in spoken if word not in lexicon.means]
         if len(fresh) > MOST_FRESH:
-            raise TooManyLexicons
-        for chosen in distinct({word: _fresh_meanings(view, lexicon, word) for word in fresh}):
+            raise lexicons.TooManyLexicons
+        for chosen in lexicons.distinct({word: _fresh_meanings(view, lexicon, word) for word in fresh}):
             yield lexicon, {**lexicon.means, **chosen}
 
 
@@ -144,7 +135,7 @@ def _option_words(view: View) -> list[str]:
     return list(words)
 
 
-def _fresh_meanings(view: View, lexicon: Lexicon, word: str) -> list[Meaning]:
+def _fresh_meanings(view: View, lexicon: lexicons.Lexicon, word: str) -> list[Meaning]:
     """Return possible meanings of a word that no context uses: concepts of the query without a word, or `ELSE`."""
     task, query = view.task, view.query
     taken = list(lexicon.means.values())
@@ -157,24 +148,24 @@ def _fresh_meanings(view: View, lexicon: Lexicon, word: str) -> list[Meaning]:
     elif task == "number":
         candidates = [len(query.objects)]
     elif task == "pragmatic":
-        candidates = [*own_attributes(query)]
+        candidates = [*lexicons.own_attributes(query)]
     elif len(query.objects) == 1:
         at = 0 if task != "composite" or any(o.split(" ")[0] == word for o in view.options) else 1
         candidates = [query.objects[0][TYPES.index(lexicon.types[at])]]
-    return [*(meaning for meaning in candidates if meaning not in taken), ELSE]
+    return [*(meaning for meaning in candidates if meaning not in taken), lexicons.ELSE]
 
 
-def _true_options(view: View, lexicon: Lexicon, means: Means) -> tuple[list[str], list[str]]:
+def _true_options(view: View, lexicon: lexicons.Lexicon, means: Means) -> tuple[list[str], list[str]]:
     """Return the options that are true of the query, and those that the view leaves open."""
     verdicts = [(option, _is_true(view, lexicon, means, option)) for option in view.options]
     return [o for o, verdict in verdicts if verdict], [o for o, verdict in verdicts if verdict is None]
 
 
-def _is_true(view: View, lexicon: Lexicon, means: Means, option: str) -> bool | None:
+def _is_true(view: View, lexicon: lexicons.Lexicon, means: Means, option: str) -> bool | None:
     task, query = view.task, view.query
     if task == "relation":
-        claim = relation_claim(query, option)
-        return claim is not None and possible(query, str(means[claim[1]]), claim[0], claim[2])
+        claim = lexicons.relation_claim(query, option)
+        return claim is not None and lexicons.possible(query, str(means[claim[1]]), claim[0], claim[2])
     objects: list[Meaning] = [*query.objects]
     if task == "object":
         meant = [means[word] for word in option.split(" and ")]
@@ -184,11 +175,11 @@ def _is_true(view: View, lexicon: Lexicon, means: Means, option: str) -> bool | 
         if len(parts) != 3 or parts[1] not in OPPOSITE or not all(means[word] in objects for word in parts[::2]):
             return False
         a, b = objects.index(means[parts[0]]), objects.index(means[parts[2]])
-        return a != b and possible(query, parts[1], a, b)
+        return a != b and lexicons.possible(query, parts[1], a, b)
     if task == "number":
         return means[option] == len(objects) if len(parts) == 1 else False
     if task == "pragmatic":
-        return len(parts) == 1 and means[option] in own_attributes(query)
+        return len(parts) == 1 and means[option] in lexicons.own_attributes(query)
     if len(parts) != len(lexicon.types) or len(objects) != 1:
         return False
     look = dict(zip(TYPES, query.objects[0], strict=True))
@@ -198,7 +189,7 @@ def _is_true(view: View, lexicon: Lexicon, means: Means, option: str) -> bool | 
 def _contradiction_text(view: View) -> str:
     """Return a message about the first context that no lexicon fits."""
     for count in range(1, CONTEXTS + 1):
-        if next(lexicons(view, count), None) is None:
+        if next(lexicons.lexicons(view, count), None) is None:
             break
     else:
         return "no lexicon is left: the options have more words that no context used than there are meanings for them"
@@ -222,7 +213,7 @@ def _in_words(means: Means) -> str:
 
 
 def _meaning_text(meaning: Meaning) -> str:
-    if meaning is ELSE:
+    if meaning is lexicons.ELSE:
         return "something else"
     return _look_text(meaning) if isinstance(meaning, tuple) else str(meaning)
 

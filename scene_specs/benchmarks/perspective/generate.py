@@ -9,24 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diorama.scene_specs.benchmarks.perspective import Options
-from diorama.scene_specs.benchmarks.perspective.sight import (
-    BEHIND,
-    CELL,
-    CELLS,
-    CORNERS,
-    GAZE,
-    HIGH,
-    IMAGE_SIDE,
-    PICTURED,
-    SIDE,
-    VIEW,
-    Layout,
-    Point,
-    beside,
-    body_of,
-    gap,
-)
+from diorama.scene_specs.benchmarks.perspective import Options, sight
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, TaskName, Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
@@ -93,12 +76,12 @@ def _draw_frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Coun
         kinds[2:] = [pick(rng, [shape for shape in SHAPES if shape != kinds[0]]) for _ in range(3)]
         kinds[1] = kinds[0]
     items = _draw_objects(rng, colors, kinds, (0.35,) * 5)
-    screen: ObjectData = {"name": SCREEN, "shape": {"polygon": CORNERS, "height": HIGH}, "color": "gray",
+    screen: ObjectData = {"name": SCREEN, "shape": {"polygon": sight.CORNERS, "height": sight.HIGH}, "color": "gray",
                           "material": "matte", "size": 1.0, "rotation_deg": between(rng, 0, 180)}  # fmt: skip
     observer = {"name": person, "looks_at": items[-1]["name"], "color": colors[5], "size": _SIZE}
     camera = _draw_camera(rng, _DISTANCE)[0]
     frame: FrameData = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
-    layout, wishes = Layout.about({}, frame), _wishes_for(task, cell, [item["name"] for item in items])
+    layout, wishes = sight.Layout.about({}, frame), _wishes_for(task, cell, [item["name"] for item in items])
     # What a question is about comes last, so that nothing hides it later.
     for item in (screen, observer, items[-1], *reversed(items[:-1])):
         if not place(rng, item, layout, wishes.get(item["name"]), drawn):
@@ -121,7 +104,7 @@ def _draw_objects(
 def _draw_camera(rng: np.random.Generator, far: float) -> tuple[dict[str, Any], float]:
     """Return a camera, as JSON data, and how far it is turned about the middle, radians."""
     yaw, up = math.radians(between(rng, 9, 89)), math.radians(between(rng, 36, 46))
-    x, y = beside((0.0, 0.0), yaw, 0.0, -far * math.cos(up))
+    x, y = sight.beside((0.0, 0.0), yaw, 0.0, -far * math.cos(up))
     location = [round(value, 4) for value in (x, y, 0.4 + far * math.sin(up))]
     return {"location": location, "look_at": [0.0, 0.0, 0.4]}, yaw
 
@@ -140,17 +123,17 @@ def _shelf_frame(rng: np.random.Generator, which: str, cell: int, drawn: Counter
     turn = yaw + math.radians(between(rng, -8, 8))
     cells: list[ObjectData] = []
     for number, item in enumerate(shuffled(rng, items)):
-        place = beside((0.0, 0.0), turn, (2 * number - 3) * CELL, -_SHELF_AT)
+        place = sight.beside((0.0, 0.0), turn, (2 * number - 3) * sight.CELL, -_SHELF_AT)
         item["location"] = [round(value, 4) for value in place]
-        cells.append({"name": f"cell {number + 1}", "shape": CELLS[item is closed], "color": "gray",
-                      "material": "matte", "size": CELL, "rotation_deg": round(math.degrees(turn), 4),
+        cells.append({"name": f"cell {number + 1}", "shape": sight.CELLS[item is closed], "color": "gray",
+                      "material": "matte", "size": sight.CELL, "rotation_deg": round(math.degrees(turn), 4),
                       "location": item["location"]})  # fmt: skip
-    spot = beside((0.0, 0.0), turn, between(rng, -0.2, 0.2), between(rng, 2.5, 2.8))
+    spot = sight.beside((0.0, 0.0), turn, between(rng, -0.2, 0.2), between(rng, 2.5, 2.8))
     observer = {"name": pick(rng, PEOPLE), "looks_at": items[-1]["name"], "color": colors[-1], "size": _SIZE,
                 "location": [round(value, 2) for value in spot]}  # fmt: skip
     frame: FrameData = {"name": "scene", "objects": [*cells, *shuffled(rng, items)], "observers": [observer]}
     frame["camera"] = camera
-    layout = Layout.of(frame)
+    layout = sight.Layout.of(frame)
     drawn += Counter({"drawn": 3, "near-ties": [layout.sees(item["name"]) for item in items[:3]].count(None)})
     return frame
 
@@ -190,7 +173,7 @@ def _truth_of(
     of = target if task == "level-2" else None
     given = {"name": task, "number": number, "person": person, "asked": asked, "which": which, "of": of}
     given["options"] = options
-    layout, first = Layout.of(frame), options[cell if task == "facing" else cell // 2]
+    layout, first = sight.Layout.of(frame), options[cell if task == "facing" else cell // 2]
     answered = answers(Truth.model_validate({**given, "answer": first, "egocentric": options}), layout)
     if answered.problem or answered.answer != first:
         return None
@@ -226,7 +209,7 @@ class Wish(NamedTuple):
     camera_side: str = ""
     photo: bool = False
 
-    def measured(self, layout: Layout, name: str) -> tuple[bool | str | None, ...]:
+    def measured(self, layout: sight.Layout, name: str) -> tuple[bool | str | None, ...]:
         """Return what is so, with None or "" for what is not clear."""
         if self.seen is None:
             return (layout.beside_gaze(name),)
@@ -239,7 +222,7 @@ class Wish(NamedTuple):
 
 
 def place(
-    rng: np.random.Generator, item: dict[str, Any], layout: Layout, wish: Wish | None, drawn: Counter[str]
+    rng: np.random.Generator, item: dict[str, Any], layout: sight.Layout, wish: Wish | None, drawn: Counter[str]
 ) -> bool:
     """Find a free place for an item, in sight of the camera, that is as wished; False without one.
 
@@ -257,11 +240,13 @@ def place(
     for _ in range(_TRIES):
         spot = _draw_spot(rng, layout, eye, wish, target) if eye and wish else _draw_point(rng, most)
         item["location"] = [round(value, 2) for value in spot]
-        body = layout.bodies[name] = body_of(item)
+        body = layout.bodies[name] = sight.body_of(item)
         # Nothing stands between the eye and what is to be seen; the eye is inside the person's own body.
         start = eye if eye and wish and wish.seen else body.start
         starts = (body.start if other == layout.person else start for other, _ in others)
-        free = all(gap(a, body.end, near) - body.radius > _APART for a, (_, near) in zip(starts, others, strict=True))
+        free = all(
+            sight.gap(a, body.end, near) - body.radius > _APART for a, (_, near) in zip(starts, others, strict=True)
+        )
         if not free or max(map(abs, spot)) > most or not (name == SCREEN or layout.shown(name)):
             continue
         if wish is None:
@@ -275,44 +260,46 @@ def place(
     return False
 
 
-def _draw_spot(rng: np.random.Generator, layout: Layout, eye: Point, wish: Wish, target: bool) -> Point:
+def _draw_spot(
+    rng: np.random.Generator, layout: sight.Layout, eye: sight.Point, wish: Wish, target: bool
+) -> sight.Point:
     """Draw a place for which a wish is likely to hold: behind the screen, or in a range of directions from the gaze."""
     # Looking down steeply, a person sees little of what is far away.
     near = 2.2 if target else 1.8 if wish.photo else _NEAR
     far = math.sqrt(between(rng, near**2, _REACH**2))
     if target:
-        return beside(eye, math.radians(between(rng, -180, 180)), far)
+        return sight.beside(eye, math.radians(between(rng, -180, 180)), far)
     if wish.seen is False and (spot := _behind_screen(rng, layout, eye)):
         return spot
-    (x, y), most = layout.bodies[layout.target].middle, (PICTURED if wish.photo else VIEW) - _WITHIN
-    low, high = {None: (GAZE, 180.0), False: (BEHIND + _WITHIN, 180.0), True: (0.0, most)}[wish.seen]
+    (x, y), most = layout.bodies[layout.target].middle, (sight.PICTURED if wish.photo else sight.VIEW) - _WITHIN
+    low, high = {None: (sight.GAZE, 180.0), False: (sight.BEHIND + _WITHIN, 180.0), True: (0.0, most)}[wish.seen]
     sign = {"left": 1, "right": -1}.get(wish.side) or pick(rng, (-1, 1))
     if wish.of:
-        low = sign * layout.angle(layout.target, wish.of) + SIDE
+        low = sign * layout.angle(layout.target, wish.of) + sight.SIDE
     elif wish.photo:
         # What sides are counted from has room on both.
         high /= 2
     turn = math.atan2(y - eye[1], x - eye[0]) + math.radians(sign * between(rng, low, high))
     if wish.of:
-        away = between(rng, 1.2 * IMAGE_SIDE, 5 * IMAGE_SIDE) * (1 if wish.camera_side == "right" else -1)
-        far = layout.reach(eye, beside((0.0, 0.0), turn, 1.0), layout.column(wish.of) + away)
+        away = between(rng, 1.2 * sight.IMAGE_SIDE, 5 * sight.IMAGE_SIDE) * (1 if wish.camera_side == "right" else -1)
+        far = layout.reach(eye, sight.beside((0.0, 0.0), turn, 1.0), layout.column(wish.of) + away)
         # This column of the image may be behind the person, or too near; then nothing is placed.
         far = far if far > near else 2 * _REACH
-    return beside(eye, turn, far)
+    return sight.beside(eye, turn, far)
 
 
-def _behind_screen(rng: np.random.Generator, layout: Layout, eye: Point) -> Point | None:
+def _behind_screen(rng: np.random.Generator, layout: sight.Layout, eye: sight.Point) -> sight.Point | None:
     """Draw a place behind the middle of the screen; None if the screen is not in view, or seen from its end."""
     start, end, *_ = layout.bodies[SCREEN]
     part = between(rng, 0.35, 0.65)
     x, y = (a + part * (b - a) - e for a, b, e in zip(start, end, eye, strict=True))
     sine = (x * (end[1] - start[1]) - y * (end[0] - start[0])) / (math.hypot(x, y) * math.dist(start, end))
-    if abs(layout.angle(layout.target, SCREEN)) > VIEW - _WITHIN or abs(sine) < 0.5:
+    if abs(layout.angle(layout.target, SCREEN)) > sight.VIEW - _WITHIN or abs(sine) < 0.5:
         return None
-    return beside(eye, math.atan2(y, x), math.hypot(x, y) + between(rng, 1.2, 3))
+    return sight.beside(eye, math.atan2(y, x), math.hypot(x, y) + between(rng, 1.2, 3))
 
 
-def _draw_point(rng: np.random.Generator, most: float) -> Point:
+def _draw_point(rng: np.random.Generator, most: float) -> sight.Point:
     return between(rng, -most, most), between(rng, -most, most)
 
 

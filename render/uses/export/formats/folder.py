@@ -25,15 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from diorama.render.store.episode_store import IDENTITY_COLUMNS
+from diorama.render.uses.export import hub
 from diorama.render.uses.export.croissant import Node, field, file_set, objects_field, record_set, source
-from diorama.render.uses.export.hub import (
-    IMAGE_TYPE,
-    annotation_data,
-    check_hub_splits,
-    data_files,
-    object_extents,
-    typed_truth,
-)
 from diorama.render.uses.io.written_files import WrittenFiles
 from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.files.foreign import read_foreign
@@ -44,7 +37,7 @@ from diorama.scene_specs.tasks.exporting.layouts import ID, IMAGE_NAME, EpisodeF
 _EPISODE = "episode.json"
 _TABLE = "metadata-"
 _GROUP = 256
-_ROW = pa.schema([*((name, pa.string()) for name in ("file_name", "episode_id", "task", "contrast")), *IMAGE_TYPE])
+_ROW = pa.schema([*((name, pa.string()) for name in ("file_name", "episode_id", "task", "contrast")), *hub.IMAGE_TYPE])
 
 
 def _folder_of(episode_id: str) -> Path:
@@ -73,7 +66,7 @@ def _remove_files(folder: Path, files: Mapping[str, bytes]) -> None:
 def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
     """Name -> content. Raises ValueError for image names that can't be file names."""
     files: dict[str, bytes] = {}
-    extents = object_extents(record)
+    extents = hub.object_extents(record)
     for image in record.images:
         if not IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
             raise ValueError(f"the image name {image.name!r} can't be a file name")
@@ -81,7 +74,7 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
             raise ValueError(f"two images have the name {image.name!r}")
         files[f"{image.name}.png"] = image.png
         facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-        files[f"{image.name}.json"] = indented_json({**facts, **annotation_data(image, extents)})
+        files[f"{image.name}.json"] = indented_json({**facts, **hub.annotation_data(image, extents)})
         if image.extra is not None:
             files[f"{image.name}.npz"] = image.extra
     names = [*files, "episode.json"]
@@ -108,7 +101,7 @@ def write_tables(out: Path, written: WrittenFiles, update: bool = False) -> None
     for path in sorted(out.rglob(_EPISODE)):
         split = json.loads(read_foreign(path))["scene"]["split"]
         splits.setdefault(split_of(split), []).append(path.parent)
-    check_hub_splits(splits)
+    hub.check_hub_splits(splits)
     # The rows of others name images that are now in another split, or gone.
     others = written.remove_stale(f"{_TABLE}*.parquet", [f"{_TABLE}{split}.parquet" for split in splits])
     if others:
@@ -130,7 +123,7 @@ def _read_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
         facts = json.loads(read_foreign(folder / f"{name}.json"))
         path = (folder / f"{name}.png").relative_to(out).as_posix()
         named = {"file_name": path, "episode_id": episode["id"], **texts}
-        yield {**named, **typed_truth({**facts, "utterance": said.get(facts["frame"])})}
+        yield {**named, **hub.typed_truth({**facts, "utterance": said.get(facts["frame"])})}
 
 
 def _split_of_table(path: Path) -> str:
@@ -140,7 +133,7 @@ def _split_of_table(path: Path) -> str:
 def _read_card_head(out: Path) -> dict[str, Any]:
     tables = sorted(out.glob(f"{_TABLE}*.parquet"))
     files = {_split_of_table(path): [path.name, "**/*.png"] for path in tables}
-    return data_files(files, metadata_filenames=[path.name for path in tables])
+    return hub.data_files(files, metadata_filenames=[path.name for path in tables])
 
 
 def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:

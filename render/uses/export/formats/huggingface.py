@@ -28,6 +28,7 @@ from diorama.render.store.columns import COMPLETE_VERSION, OBJECT_TYPE, episode_
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
+from diorama.render.uses.export import hub
 from diorama.render.uses.export._shards import Shard, ShardExport
 from diorama.render.uses.export.croissant import (
     Node,
@@ -38,16 +39,6 @@ from diorama.render.uses.export.croissant import (
     objects_field,
     record_set,
     source,
-)
-from diorama.render.uses.export.hub import (
-    ADDED_TO_OBJECTS,
-    QUESTIONS_TYPE,
-    cell,
-    data_files,
-    episode_texts,
-    hub_split,
-    object_extents,
-    size_category,
 )
 from diorama.render.uses.export.protocol import ExportOptions
 from diorama.render.uses.io.written_files import WrittenShard
@@ -89,18 +80,18 @@ object of every picture with box, mask and pose, `scene` all numbers that it was
 def _card_text(store: EpisodeReader, options: ExportOptions, files: Mapping[str, WrittenShard]) -> str:
     splits: dict[str, list[WrittenShard]] = {}
     for shard in files.values():
-        splits.setdefault(hub_split(shard.split), []).append(shard)
+        splits.setdefault(hub.hub_split(shard.split), []).append(shard)
     rows = [
         (name, sum(shard.samples for shard in shards), len(shards), f"{sum(shard.size for shard in shards) / 1e6:.1f}")
         for name, shards in splits.items()
     ]
     total = sum(shard.samples for shard in files.values())
     files_of = "".join(f"  - split: {name}\n    path: data/{name}-*.parquet\n" for name in splits)
-    card = _CARD.format(size=size_category(total), data_files=files_of)
+    card = _CARD.format(size=hub.size_category(total), data_files=files_of)
     card += markdown_table(("split", "episodes", "files", "MB"), rows)
     for title, counter in _count_figures(store, options).items():
         card += f"\n## {title}\n\n| | count |\n|---|---|\n"
-        card += "".join(f"| {cell(name)} | {count} |\n" for name, count in sorted(counter.items()))
+        card += "".join(f"| {hub.cell(name)} | {count} |\n" for name, count in sorted(counter.items()))
     return card
 
 
@@ -108,9 +99,9 @@ def _card_text(store: EpisodeReader, options: ExportOptions, files: Mapping[str,
 def _parquet_schema(questions: bool) -> pa.Schema:
     """Of the files: the columns of a store with all texts, and more (see the module)."""
     schema = episode_schema(COMPLETE_VERSION)
-    objects = pa.field("objects", pa.list_(pa.struct([*OBJECT_TYPE, *ADDED_TO_OBJECTS])))
+    objects = pa.field("objects", pa.list_(pa.struct([*OBJECT_TYPE, *hub.ADDED_TO_OBJECTS])))
     added = [pa.field("task_data", pa.string()), pa.field("contrast", pa.string())]
-    added += [pa.field("questions", QUESTIONS_TYPE)] if questions else []
+    added += [pa.field("questions", hub.QUESTIONS_TYPE)] if questions else []
     described = json.loads(schema.metadata[b"huggingface"])
     described["info"]["features"] |= {one.name: feature_of(one.type) for one in (objects, *added)}
     fields = [objects if one.name == "objects" else one for one in schema]
@@ -166,7 +157,7 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     return (
         [*distribution, file_set(files, "data/*.parquet", encoding)],
         record_sets,
-        data_files({split: f"data/{split}-*.parquet" for split in splits}),
+        hub.data_files({split: f"data/{split}-*.parquet" for split in splits}),
     )
 
 
@@ -174,11 +165,11 @@ class _HuggingfaceExport(ShardExport):
     version, episodes, side_names = 3, _EPISODES, ("README.md",)
 
     def name_of(self, split: str, number: int, count: int) -> str:
-        return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
+        return f"data/{hub.hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
 
     def encode(self, record: EpisodeRecord, questions: list[dict[str, Any]]) -> pa.Table:
         (row,) = table_of([record], COMPLETE_VERSION).to_pylist()
-        texts, extents = episode_texts(record), object_extents(record)
+        texts, extents = hub.episode_texts(record), hub.object_extents(record)
         for item in row["objects"]:
             item |= {"category": kind_of(item["shape"]), "extent": extents.get((item["frame"], item["name"]))}
         row |= {"task_data": texts["task"], "contrast": texts["contrast"], "questions": questions}

@@ -24,19 +24,9 @@ from typing import Any
 import pyarrow as pa
 
 from diorama.render.store.selection import chosen_ids
+from diorama.render.uses.export import hub
 from diorama.render.uses.export._shards import Shard, ShardExport
 from diorama.render.uses.export.croissant import Node, field, file_object, file_set, record_set, source
-from diorama.render.uses.export.hub import (
-    IMAGE_TYPE,
-    QUESTIONS_TYPE,
-    annotation_data,
-    data_files,
-    episode_texts,
-    features,
-    head,
-    object_extents,
-    typed_truth,
-)
 from diorama.render.uses.io.written_files import WrittenShard
 from diorama.scene_specs.model.record import EpisodeRecord
 
@@ -44,7 +34,7 @@ SHARDED = True
 QUESTIONS = True
 _INDEX = "shardindex.json"
 _TEXTS = ("id", "split", "task", "contrast")
-_TRUTH = pa.struct([*((name, pa.string()) for name in _TEXTS), ("images", pa.list_(IMAGE_TYPE))])
+_TRUTH = pa.struct([*((name, pa.string()) for name in _TEXTS), ("images", pa.list_(hub.IMAGE_TYPE))])
 # About 400 MB with seven small images per episode.
 _EPISODES = 1000
 
@@ -57,20 +47,20 @@ def _add_to_archive(archive: tarfile.TarFile, name: str, content: bytes) -> None
 
 
 def _truth_data(record: EpisodeRecord) -> dict[str, Any]:
-    images, extents = [], object_extents(record)
+    images, extents = [], hub.object_extents(record)
     for image, utterance in zip(record.images, record.utterances(), strict=True):
         facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-        images.append(typed_truth({**facts, "utterance": utterance, **annotation_data(image, extents)}))
-    return {"id": record.episode_id, "split": record.scene.split, **episode_texts(record), "images": images}
+        images.append(hub.typed_truth({**facts, "utterance": utterance, **hub.annotation_data(image, extents)}))
+    return {"id": record.episode_id, "split": record.scene.split, **hub.episode_texts(record), "images": images}
 
 
 def _card_head(splits: Iterable[str], images: int, questions: bool) -> dict[str, Any]:
     # Not *: a split's name may begin with another's.
     patterns = {split: f"{split}-{'[0-9]' * 6}.tar" for split in splits}
-    asked = [("questions", QUESTIONS_TYPE)] if questions else []
+    asked = [("questions", hub.QUESTIONS_TYPE)] if questions else []
     pictures = {f"{number}.png": "image" for number in range(images)}
     columns = pa.struct([("json", pa.struct([*_TRUTH, *asked]))])
-    return data_files(patterns) | features(columns, **pictures, __key__="string", __url__="string")
+    return hub.data_files(patterns) | hub.features(columns, **pictures, __key__="string", __url__="string")
 
 
 def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
@@ -129,7 +119,7 @@ class _WebdatasetExport(ShardExport):
         splits = dict.fromkeys(tar.split for tar in shards.values())
         return {
             _INDEX: json.dumps(index, indent=1) + "\n",
-            "README.md": head(_card_head(splits, images, asked)) + "\n# Rendered by Diorama\n",
+            "README.md": hub.head(_card_head(splits, images, asked)) + "\n# Rendered by Diorama\n",
         }
 
 
