@@ -151,7 +151,9 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
 def parameter(name: str, field: FieldInfo) -> click.Parameter:
     """Return the option or argument of a field."""
     extra: dict[str, Any] = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    kind = _without_none(field.annotation)
+    kind: Any = field.annotation
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(member for member in get_args(kind) if member is not NoneType)
     many = get_origin(kind) is dict or get_args(kind)[-1:] == (...,)
     value_type = _type(get_args(kind)[0] if many else kind, field, extra)
     metavar: Any = extra.get("metavar", getattr(value_type, "metavar", None) or _METAVARS.get(extra.get("path", "")))
@@ -177,12 +179,6 @@ def parameter(name: str, field: FieldInfo) -> click.Parameter:
     if "group" in extra:
         option.group = extra["group"]  # type: ignore[attr-defined]
     return option
-
-
-def _without_none(annotation: Any) -> Any:
-    if get_origin(annotation) in (Union, UnionType):
-        return next(member for member in get_args(annotation) if member is not NoneType)
-    return annotation
 
 
 def _type(kind: Any, field: FieldInfo, extra: dict[str, Any]) -> Any:
@@ -266,8 +262,7 @@ def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> S
     from diorama.scene_specs.tasks.siblings import siblings
 
     def check(data: dict[str, Any]) -> None:
-        owner = benchmark_of(data.get("task"))
-        if owner != benchmark.name:
+        if (owner := benchmark_of(data.get("task"))) != benchmark.name:
             problem = f"--like: found an episode of {owner or 'no benchmark'}; expected one of {benchmark.name}"
             raise spec_error(problem, episode=data["id"])
         if "settings" in data:

@@ -225,8 +225,7 @@ class DioramaCommand(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {}
         title = "Options"
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record and isinstance(param, click.Option):
+            if (record := param.get_help_record(ctx)) and isinstance(param, click.Option):
                 title = getattr(param, "group", title)
                 groups.setdefault(title, []).append(record)
         width = min(_OPTION_WIDTH, max(len(name) for rows in groups.values() for name, _ in rows))

@@ -46,9 +46,7 @@ if TYPE_CHECKING:
     "computed before it moved the camera.  [default: image]",
 ))  # fmt: skip
 @click.option(
-    "--questions",
-    type=opt.FILE,
-    help="Question file of a split (malevic).  [default: import scenes without questions]",
+    "--questions", type=opt.FILE, help="Question file of a split (malevic).  [default: import scenes without questions]"
 )
 @click.option(
     "--images",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from diorama.render.store.lance.reader import LanceReader
-    from diorama.render.store.lance.verify import Verdict
+    from diorama.render.store.lance.verify import Damage, Verdict
     from diorama.scene_specs.model.record import EpisodeRecord
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
@@ -309,12 +309,9 @@ def verify(
 def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
         facts: dict[str, Any] = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        for name, episodes in (
-            ("damaged", verdict.damaged),
-            ("invalid", verdict.invalid),
-            ("unusual", verdict.unusual),
-        ):
-            facts[name] = [{"episode": episode.episode_id, "problems": episode.problems} for episode in episodes]
+        for name in ("damaged", "invalid", "unusual"):
+            damages: list[Damage] = getattr(verdict, name)
+            facts[name] = [{"episode": damage.episode_id, "problems": damage.problems} for damage in damages]
         print_json({**facts, "unreadable": verdict.unreadable}, ascii_only=False)
         return
     # Invalid ones alone are the error of the command.
@@ -323,8 +320,7 @@ def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
         log.info("unusual: %s", line)
     for line in [*verdict.unreadable, *map(str, verdict.damaged), *invalid][:_MAX_DAMAGED]:
         log.error("%s", line)
-    more = len(verdict.unreadable) + len(verdict.damaged) + len(invalid) - _MAX_DAMAGED
-    if more > 0:
+    if (more := len(verdict.unreadable) + len(verdict.damaged) + len(invalid) - _MAX_DAMAGED) > 0:
         log.error("and %d more (--json lists all)", more)
     if verdict.intact:
         besides = f", {len(verdict.invalid)} invalid" if verdict.invalid else ""

@@ -28,14 +28,7 @@ from diorama.render.run.worker_plan import WorkerPlan, cards_wanted, plan_worker
 from diorama.render.store import open_or_create, peek
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import Decision, Planner
-from diorama.scene_specs.errors import (
-    AssetError,
-    Diagnostic,
-    DioramaError,
-    RayFailedError,
-    SpecError,
-    UsageError,
-)
+from diorama.scene_specs.errors import AssetError, Diagnostic, DioramaError, RayFailedError, SpecError, UsageError
 from diorama.scene_specs.model.profiles import Episode, episode_settings
 from diorama.scene_specs.reading.source import SpecSource
 

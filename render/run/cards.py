@@ -28,11 +28,7 @@ STRIKES, LAST_STRIKES = 3, 10
 # So does a GPU that never rendered, once this many episodes ran out of its memory even alone: it is too small for all.
 TOO_LARGE = 10
 # Class of a failed render -> why its worker is replaced (see Summary.replaced_why).
-LOST_GPU = {
-    GpuError.__name__: "gpu",
-    GpuMemoryError.__name__: "gpu_memory",
-    ImplausibleError.__name__: "implausible",
-}
+LOST_GPU = {GpuError.__name__: "gpu", GpuMemoryError.__name__: "gpu_memory", ImplausibleError.__name__: "implausible"}
 
 
 @dataclass

@@ -75,8 +75,7 @@ def check_python() -> Check:
 def check_foreign_files() -> Check:
     """Check that no other distribution installs files into our packages, where they would run as ours."""
     owners = packages_distributions()
-    foreign = sorted({*owners.get("diorama", ())} - {"diorama-render"})
-    if foreign:
+    if foreign := sorted({*owners.get("diorama", ())} - {"diorama-render"}):
         problem = f"{', '.join(foreign)}: installs files into the package `diorama`, which run as Diorama's own"
         return Check("packages", False, problem, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
     return Check("packages", True, "no other distribution installs files into the package `diorama`")
@@ -136,8 +135,7 @@ def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
     """Check that Blender imports, finds devices, and renders on the requested one."""
     answer = run_probe(device, limit)
     # A GPU for which Blender has no kernels is not ill: its driver may only have begun to compile them.
-    missing = run_probe(device, size=0).get("kernels") if "slow" in answer else ""
-    if missing:
+    if missing := run_probe(device, size=0).get("kernels") if "slow" in answer else "":
         return [Check("kernels", False, f"no image within {limit:.0f} s: {missing}", "run render-doctor --warm first")]
     if "error" in answer:
         todo = "check the line of the libraries, or choose another --device"

@@ -75,8 +75,7 @@ def _json(value: Any) -> str:
 def _frame_problems(record: EpisodeRecord) -> Iterator[str]:
     """Check for one image per view of each frame, in their order, with the objects and passes of the Scene."""
     wanted = {frame.image_name(view): frame for frame in record.scene.frames for view in frame.views}
-    names = [image.name for image in record.images]
-    if names != list(wanted):
+    if (names := [image.name for image in record.images]) != list(wanted):
         missing = [name for name in wanted if name not in names]
         extra = [name for name in names if name not in wanted]
         yield f"images: missing {missing}, not in the Scene {extra}, or twice or in another order"

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from diorama.scene_specs.files.strict_json import (
-    MAX_DEPTH,
-    NotStrictJson,
-    Path,
-    parse_float,
-    parse_integer,
-    skip_space,
-)
+from diorama.scene_specs.files.strict_json import MAX_DEPTH, NotStrictJson, Path, parse_float, parse_integer, skip_space
 from diorama.scene_specs.language.diagnostics import PathDiagnostic
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)

@@ -216,8 +216,7 @@ def _count_relations(stats: Stats, column: pa.Array, groups: Sequence[str], code
     relations = stats.distributions["relations"]
     for code, text in zip(codes[rows].tolist(), tables.to_pylist(), strict=True):
         for name, others in json.loads(text or "{}").items():
-            count = sum(map(len, others.values()))
-            if count:
+            if count := sum(map(len, others.values())):
                 relations.counts.setdefault(groups[code], Counter())[name] += count
 
 

@@ -97,6 +97,5 @@ def _race_commits(url: str) -> None:
     for writer in ended:
         if writer.returncode:
             raise OSError((writer.stderr.strip().splitlines() or [f"exit code {writer.returncode}"])[-1])
-    rows = sorted(lance.dataset(url).to_table()["row"].to_pylist())
-    if rows != list(range(_WRITERS * _COMMITS)):
+    if (rows := sorted(lance.dataset(url).to_table()["row"].to_pylist())) != list(range(_WRITERS * _COMMITS)):
         raise OSError(f"{_WRITERS * _COMMITS} rows were committed, and {len(rows)} are there")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -179,10 +180,8 @@ def _check_single(store: LanceReader, fragment: Any, offset: int, also: Inspect 
         row: dict[str, Any] = {}
         # Read what is still readable, column by column: the id names the episode, the spec renders it again.
         for column in (KEY, "spec", "profile", "width", "height", "job"):
-            try:
+            with suppress(StoreError):
                 row.update(next(iter(_read_rows(store, fragment, [column], offset, 1)), {}))
-            except StoreError:
-                continue
         cause = error.__cause__
         return [_damage_of(row, [f"can't be read: {reason(cause) if cause else error}"])]
 
@@ -197,15 +196,8 @@ def _check_row(row: Mapping[str, Any], also: Inspect | None) -> list[Damage]:
 
 def _damage_of(row: Mapping[str, Any], problems: list[str]) -> Damage:
     size = (row["width"], row["height"]) if row.get("width") and row.get("height") else None
-    return Damage(
-        row.get(KEY),
-        tuple(problems),
-        row.get("_rowid"),
-        _json_object(row, "spec"),
-        row.get("profile"),
-        size,
-        (_json_object(row, "job") or {}).get("renderer"),
-    )
+    renderer, spec = (_json_object(row, "job") or {}).get("renderer"), _json_object(row, "spec")
+    return Damage(row.get(KEY), tuple(problems), row.get("_rowid"), spec, row.get("profile"), size, renderer)
 
 
 def _json_object(row: Mapping[str, Any], column: str) -> dict[str, Any] | None:
@@ -220,7 +212,8 @@ def _find_duplicates(store: LanceReader) -> list[Damage]:
     """Return every row except the newest attempt of each id that has several rows."""
     best: dict[str, tuple[int, int]] = {}
     older_rows: list[Damage] = []
-    try:
+    # A file that can't be read is in the verdict already.
+    with suppress(StoreError):
         for batch in store.row_numbers([KEY, "attempt"], ID_BATCH_ROWS):
             for row in batch.to_pylist():
                 key, here = row[KEY], (row["attempt"] or 0, row["_rowid"])
@@ -228,9 +221,6 @@ def _find_duplicates(store: LanceReader) -> list[Damage]:
                     _, older = min(best[key], here)
                     older_rows.append(Damage(key, ("stored more than once",), older, duplicate=True))
                 best[key] = max(best.get(key, here), here)
-    except StoreError:
-        # A file that can't be read is in the verdict already.
-        return older_rows
     return older_rows
 
 

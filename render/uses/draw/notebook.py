@@ -113,8 +113,7 @@ def _boxes(image: ImageRecord) -> str:
             svg.rect(*item.amodal_bbox, **look, stroke_dasharray=size / 4)
         if item.bbox is not None:
             svg.rect(*item.bbox, **look)
-        box = item.bbox or item.amodal_bbox
-        if box is not None:
+        if (box := item.bbox or item.amodal_bbox) is not None:
             halo = {"fill": "#fff", "stroke": "#111", "stroke_width": size / 4, "paint_order": "stroke"}
             svg.text((box[0], max(box[1] - size / 4, size)), item.name, size, **halo)
     return svg.elements()

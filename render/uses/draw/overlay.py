@@ -61,8 +61,7 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
     # Names last, so that no box crosses one.
     taken: list[Box] = []
     for item in truth.objects:
-        box = item.bbox or item.amodal_bbox
-        if box is not None:
+        if (box := item.bbox or item.amodal_bbox) is not None:
             label = item.name if item.visible_fraction >= 0.995 else f"{item.name} {item.visible_fraction:.0%}"
             x, y, w, h = (value * scale for value in box)
             taken.append(_draw_label(draw, (x, y, w, h), label, picture.size, color_of(item.index), taken))

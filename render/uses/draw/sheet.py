@@ -54,8 +54,7 @@ def _episode_notes(record: EpisodeRecord) -> list[str]:
     facts = [kind, record.scene.split, settings.profile, f"{settings.width} x {settings.height}"]
     notes = [" · ".join(str(fact) for fact in facts if fact)]
     for key in ("instruction", "question", "options", "answer"):
-        value = task.get(key)
-        if value is not None:
+        if (value := task.get(key)) is not None:
             notes.append(f"{key}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     hidden = len(record.images) - _MAX_IMAGES
     return [*notes, f"and {hidden} more images"] if hidden > 0 else notes

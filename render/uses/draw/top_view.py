@@ -92,8 +92,7 @@ def _draw_frame(page: Svg, frame: SceneFrame, stage: Stage, cameras: Sequence[Ca
     # Without a ground the page is the image plane of the first camera, which can't show what other cameras see.
     for view, camera in zip(frame.views, cameras[: None if grounded else 1], strict=False):
         look_at = math.dist(view.camera.location, view.camera.look_at)
-        seen = seen_ground(camera) if grounded else seen_at(camera, look_at)
-        if seen:
+        if seen := seen_ground(camera) if grounded else seen_at(camera, look_at):
             page.polygon([to_page(point) for point in seen], fill=_VIEW, fill_opacity=0.6, stroke="#9fbcd6")
     _draw_area(page, stage, to_page)
     for light in frame.lights:

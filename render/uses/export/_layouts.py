@@ -68,8 +68,7 @@ class FolderExport(Export):
         if self.layout.clear:
             check_nested_id(self.store, episode_id, self._identities, ("png", "json", "npz"))
         folder = below(self.out, self.layout.folder_of(episode_id))
-        owner = self._owners.setdefault(folder, episode_id)
-        if owner != episode_id:
+        if (owner := self._owners.setdefault(folder, episode_id)) != episode_id:
             # Folder names have no leading zeros.
             raise ValueError(
                 f"{folder} is the folder of episode {owner}; export one of the two with --where to another folder"

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from diorama.scene_specs.language.model_names import shape_class
 
 WORDS = ("shape", "color", "material", "size")
@@ -58,7 +60,7 @@ class ObjectCounts:
                 f"{first} and {other} {lift:.2f} times" for lift, first, other in dict.fromkeys((lifts[-1], lifts[0]))
             ]
             yield f"Shapes that share an image most and least, against independence: {', '.join(texts)} as often."
-        (x, dx), (y, dy) = (_mean_and_spread(values) for values in zip(*self._places, strict=True))
+        (x, y), (dx, dy) = np.mean(self._places, axis=0), np.std(self._places, axis=0)
         yield (
             f"Centers of boxes: at {100 * x:.0f} % of the width (standard deviation {100 * dx:.0f}) and {100 * y:.0f} "
             f"% of the height ({100 * dy:.0f}); {100 * self._middle / self.objects:.0f} % in the middle ninth of the "
@@ -100,9 +102,3 @@ def _shares_text(counter: Counter[tuple[str, ...]]) -> str:
     rest = len(counter) - len(most)
     texts = [f"{name} {100 * count / total:.1f} %" for (name,), count in most]
     return ", ".join([*texts, *([f"{rest} others"] if rest > 0 else [])])
-
-
-def _mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
-    listed = [*values]
-    mean = sum(listed) / len(listed)
-    return mean, math.sqrt(sum((number - mean) ** 2 for number in listed) / len(listed))

@@ -184,8 +184,7 @@ def caption(truth: FrameAnnotation) -> str:
     visible = [item for item in items if item.visible_pixels > 0]
     named = {item.name: f"the {description(item)}" for item in items}
     parts = [_describe_objects(visible) if len(visible) <= _MAX_NAMED else _count_shapes(visible)]
-    hidden = len(items) - len(visible)
-    if hidden:
+    if hidden := len(items) - len(visible):
         parts.append(f"{counted(hidden, 'object')} out of sight")
     if pointer is not None:
         # The shape hand_left is a left hand.

@@ -68,8 +68,7 @@ def settle(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[
     scene = compile_episode(spec, settings, asset_roots)
     frames, written = list(scene.frames), list(spec.frames)
     for k, frame in enumerate(spec.frames):
-        free = [object_name(item, j) for j, item in enumerate(frame.objects) if item.drop]
-        if free:
+        if free := [object_name(item, j) for j, item in enumerate(frame.objects) if item.drop]:
             frames[k], written[k] = _settled_frame(spec, frame, scene.frames[k], free)
     scene = scene.model_copy(update={"frames": tuple(frames)})
     try:

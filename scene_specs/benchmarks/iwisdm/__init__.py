@@ -57,9 +57,7 @@ class Options(Command):
         {}, "Setting of --task, such as n=2; docs/iwisdm.md lists all settings; repeatable.", name="--set"
     )
     config: Path | None = option(
-        None,
-        "JSON file that describes tasks to sample: a published configuration.",
-        path="file",
+        None, "JSON file that describes tasks to sample: a published configuration.", path="file"
     )
     count: int = option(..., "Number of trials; required without a subcommand.", ge=0, group="Sampling")
     first: First = 0

@@ -230,8 +230,7 @@ class _Run:
         for attempt in range(_ATTEMPTS):
             rng = self._rng(number, "objects", f" {attempt}")
             trial = make_trial(plan, wanted, self.stimuli, rng, self.requirements, least)
-            content = (trial.frames, trial.instruction)
-            if content not in seen:
+            if (content := (trial.frames, trial.instruction)) not in seen:
                 seen.add(content)
                 return trial
         problem = f"{_ATTEMPTS} draws of its task repeated earlier trials only"

@@ -88,8 +88,7 @@ def make_trial(
             constraints = _plan_constraints(plan, aims, stimuli, rng, required)
             if constraints is None:
                 continue
-            solution = solve(_plan_variables(plan), constraints, stimuli, rng)
-            if solution is not None:
+            if (solution := solve(_plan_variables(plan), constraints, stimuli, rng)) is not None:
                 return _build_trial(plan, solution, rng)
     problem = "no objects fulfill what the trial shows" + (" with the answer that is due" if least else "")
     raise spec_error(problem, "fewer objects in one frame, fewer fixed values or requirements, or more stimuli")

@@ -164,7 +164,6 @@ def _seen_objects(
             problem = f"image {image.name}: {item.shape} is {identity}, but {named[item.shape]} in an earlier image"
             raise spec_error(problem)
         row.append({"location": location, "category": category, "identity": identity, "view_angle": seen_side(item)})
-    missing = expected.keys() - {seen["location"] for seen in row}
-    if missing:
+    if missing := expected.keys() - {seen["location"] for seen in row}:
         raise spec_error(f"image {image.name}: found nothing {min(missing)}; expected an object there")
     return row

@@ -148,8 +148,7 @@ class _Reader:
         self.polygons[piece] = corners[:-1] if len(corners) > 3 and corners[0] == corners[-1] else corners
 
     def figure(self, name: str) -> Figure:
-        missing = [str(piece) for piece in PIECES if piece not in self.polygons]
-        if missing:
+        if missing := [str(piece) for piece in PIECES if piece not in self.polygons]:
             problem = f"found {len(self.polygons)} polygons, none with the id {', '.join(missing)}"
             raise SvgError(f"{problem}; expected 1 to 7")
         assert self.view_box is not None

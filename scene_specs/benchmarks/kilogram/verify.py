@@ -166,8 +166,7 @@ def _frame_problems(frame: _Frame, with_parts: bool, colored: bool, augmented: b
         yield f"it has {', '.join(map(str, frame.colors))}; expected piece-1 to piece-7"
         return
     for piece in PIECES:
-        seen = frame.colors[f"piece-{piece}"]
-        if seen != expected[piece]:
+        if (seen := frame.colors[f"piece-{piece}"]) != expected[piece]:
             yield f"piece {piece} is {seen}; its part has {expected[piece]}"
     names = [part.name for part in shown] if with_parts else []
     if not _is_caption(frame.utterance or "", truth.whole, names, with_parts):
@@ -263,8 +262,7 @@ def _game_problems(truth: Truth, frames: Mapping[str, _Frame], count: int) -> It
     elif not truth.unconstrained:
         unlike["whole"] = [figure.whole for figure in figures]
     for what, values in unlike.items():
-        twice = next((value for value in values if values.count(value) > 1), None)
-        if twice is not None:
+        if (twice := next((value for value in values if values.count(value) > 1), None)) is not None:
             yield f"two of its tangrams have the {what} {twice!r}"
     counts = [figure.counts for figure in figures]
     if len({*counts}) > 1 and not truth.unconstrained:

@@ -153,8 +153,7 @@ class _Reader:
                 yield from self._read_item(key, None, (), {})
             return
         for index, data in enumerate(self._questions):
-            question = self._validate_form(_Question, data, ("questions", index))
-            if question is not None:
+            if (question := self._validate_form(_Question, data, ("questions", index))) is not None:
                 yield from self._read_item(str(question.image_index), question, ("questions", index), data)
 
     def _validate_form(self, model: type[Form], data: Any, at: JsonPath) -> Form | None:

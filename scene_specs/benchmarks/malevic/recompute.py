@@ -124,8 +124,7 @@ class Scene(NamedTuple):
         """Return the sentences that can be asked, as an item stores them."""
         askable = []
         for index, item in enumerate(self.objects):
-            size = self.label(item).size
-            if size and self.may_ask(item):
+            if (size := self.label(item).size) and self.may_ask(item):
                 true, false = (self.sentence(item, word) for word in (size, _OPPOSITE[size]))
                 askable.append(Caption(object=index, true=true, false=false))
         return askable

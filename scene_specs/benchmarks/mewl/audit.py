@@ -93,8 +93,7 @@ class TaskAudit:
         first = spec["frames"][CONTEXTS]["objects"][0]
         for kind in TYPES:
             self._count_class(kind, truth.as_clevr.get(str(first.get(kind)), str(first.get(kind))), VALUES[kind])
-        concept = _answer_concept(truth)
-        if concept is not None:
+        if (concept := _answer_concept(truth)) is not None:
             self._count_class("concept", *concept)
 
     def _count_class(self, name: str, value: str, classes: tuple[str, ...]) -> None:

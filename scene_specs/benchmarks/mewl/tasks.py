@@ -263,8 +263,7 @@ def _draw_claims(rng: np.random.Generator, taught: tuple[str, ...]) -> tuple[lis
         offered = sum(1 << k for k in claims)
         alone: dict[int, list[_World]] = {1 << k: [] for k in claims}
         for world in _possible_worlds(taught):
-            true = world[2] & offered
-            if true in alone:
+            if (true := world[2] & offered) in alone:
                 alone[true].append(world)
         if all(alone.values()):
             return claims, list(alone.values())

@@ -70,8 +70,7 @@ def verify_view(view: View, answer: str, words: Means | None = None, promised: b
 
 def _answer_problem(view: View, answer: str, words: Means | None, promised: bool) -> str:
     options = view.options
-    twice = next((option for option in options if options.count(option) > 1), None)
-    if twice is not None:
+    if (twice := next((option for option in options if options.count(option) > 1), None)) is not None:
         return f"option {twice!r} is offered twice"
     if answer not in options:
         return f"the stored answer {answer!r} is not among the options: {_options_text(options)}"

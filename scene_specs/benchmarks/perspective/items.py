@@ -20,11 +20,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     words |= (
         {"asked": truth.asked[0], "other": truth.asked[-1], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
     )
-    parts = (
-        Part(_TEXT["start"].format(**words)),
-        Part(image=image.name),
-        Part(_TEXT[truth.name].format(**words)),
-    )
+    parts = (Part(_TEXT["start"].format(**words)), Part(image=image.name), Part(_TEXT[truth.name].format(**words)))
     # Where the camera's answer is always the same one, or any, the group would tell the right one, or nothing.
     sides = len(truth.egocentric) == 1 and truth.name != "level-1"
     groups = {"egocentric": "right" if truth.answer in truth.egocentric else "wrong"} if sides else {}

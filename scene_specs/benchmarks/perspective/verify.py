@@ -131,8 +131,7 @@ def _find_problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
     kinds = {name.split()[-1] for name in truth.asked} if truth.name in ("director", "shelf") else ()
     if kinds and {name for name, words in called.items() if words.split()[-1] in kinds} != {*truth.asked}:
         return f"{truth.person} may mean another one than {', '.join(truth.asked)}"
-    hidden = [name for name in (sight.person, *named) if not sight.shown(name)]
-    if hidden:
+    if hidden := [name for name in (sight.person, *named) if not sight.shown(name)]:
         return f"{hidden[0]} is hidden in the image"
     if truth.name == "level-2" and truth.of != sight.target:
         return f"left and right are counted from the {truth.of}; {truth.person} looks at the {sight.target}"

@@ -59,7 +59,8 @@ class Sets:
         self._everything = (1 << len(judge.view.objects)) - 1
         # Kept without a cycle of references.
         me = proxy(self)
-        self.identifying, self._plain = cache(partial(Sets._identifying, me)), cache(partial(Sets._all_plain, me))
+        self.identifying = cache(partial(Sets._identifying, me))
+        self._plain = cache(lambda tree: [*me._plain_sets(tree)])
         # Pattern, its step, and wanted answer -> steps that are left.
         self._pairs: dict[tuple[str, Tree, Answer | None], list[Node]] = {}
 
@@ -124,9 +125,6 @@ class Sets:
     def _sets(self, tree: Tree) -> Iterable[_Set]:
         """Return the sets of a form: all that need few words, or else a few drawn ones."""
         return self._plain(tree) or self._drawn_sets(tree)
-
-    def _all_plain(self, tree: Tree) -> list[_Set]:
-        return [*self._plain_sets(tree)]
 
     def _plain_sets(self, tree: Tree) -> Iterator[_Set]:
         op, part = tree.op, tree.parts[0] if tree.parts else tree

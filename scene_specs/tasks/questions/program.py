@@ -208,8 +208,7 @@ def _checked_node(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Nod
     kind = OPERATIONS.get(str(op))
     if kind is None:
         raise ValueError(f"unknown operation {_short_text(op)}; expected one of {', '.join(OPERATIONS)}")
-    given_inputs = tuple(node.output for node in inputs)
-    if given_inputs != kind.inputs:
+    if (given_inputs := tuple(node.output for node in inputs)) != kind.inputs:
         raise ValueError(f"{op}: found inputs ({', '.join(given_inputs)}); expected ({', '.join(kind.inputs)})")
     if kind.values == ():
         if values:

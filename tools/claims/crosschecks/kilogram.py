@@ -25,11 +25,7 @@ from scipy.ndimage import maximum_filter, minimum_filter
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import read_drawings, read_splits
-from diorama.scene_specs.benchmarks.kilogram.examples import (
-    CONDITIONS,
-    SIZE,
-    caption,
-)
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, SIZE, caption
 from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures

@@ -104,13 +104,10 @@ def _missing_lines(
 def _write_result(
     journal: GrowingFile, target: Path, file: Path, digest: str, options: ExportOptions, report: ExportReport
 ) -> None:
-    scenes = []
-    for line in journal.contents().decode().split("\n")[1:-1][: options.limit]:
-        problem = json.loads(line).get("problem")
-        if problem is None:
-            scenes.append(line)
-        else:
-            report.failed.append(problem)
+    lines = journal.contents().decode().split("\n")[1:-1][: options.limit]
+    problems = [json.loads(line).get("problem") for line in lines]
+    scenes = [line for line, problem in zip(lines, problems, strict=True) if problem is None]
+    report.failed += [problem for problem in problems if problem is not None]
     info = {"source": file.name, "source_sha256": digest, "format_version": FORMAT_VERSION}
     text = f'{{"info": {compact_json(info)},\n"scenes": [\n' + ",\n".join(scenes) + "]}\n"
     if put_file(target.parent, target.name, text.encode(), options.overwrite):

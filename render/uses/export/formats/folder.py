@@ -126,13 +126,9 @@ def _read_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
         yield {**named, **hub.typed_truth({**facts, "utterance": said.get(facts["frame"])})}
 
 
-def _split_of_table(path: Path) -> str:
-    return path.stem.removeprefix(_TABLE)
-
-
 def _read_card_head(out: Path) -> dict[str, Any]:
     tables = sorted(out.glob(f"{_TABLE}*.parquet"))
-    files = {_split_of_table(path): [path.name, "**/*.png"] for path in tables}
+    files = {path.stem.removeprefix(_TABLE): [path.name, "**/*.png"] for path in tables}
     return hub.data_files(files, metadata_filenames=[path.name for path in tables])
 
 

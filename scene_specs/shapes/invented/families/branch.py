@@ -22,11 +22,7 @@ from diorama.scene_specs.shapes.invented.surfaces import (
     upright,
 )
 
-AXES = {
-    "reach": "how long the arms are",
-    "bulbs": "how thick the arms end",
-    "trunk": "how thick the trunk is",
-}
+AXES = {"reach": "how long the arms are", "bulbs": "how thick the arms end", "trunk": "how thick the trunk is"}
 LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
 ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 6, 6, 24
 
