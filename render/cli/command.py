@@ -104,8 +104,7 @@ def _open_closed_streams() -> None:
     """Open closed standard streams on the null device. Otherwise, other files would get their numbers."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            descriptor = os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
 
 
 def _set_verbosity(_ctx: click.Context, param: click.Parameter, value: int) -> None:

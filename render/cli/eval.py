@@ -168,8 +168,7 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
             "nothing to learn from: no task has %d items from several episodes; found %d items", LEAST, len(cases)
         )
     if prune is not None:
-        ids = learners.ids_to_prune(findings, cases)
-        write_text(prune, "".join(f"{name}\n" for name in ids), "--prune")
+        write_text(prune, "".join(f"{name}\n" for name in learners.ids_to_prune(findings, cases)), "--prune")
     rows = [finding.data() for finding in findings]
     data = {"store": store, "rows": rows, "items": learners.giveaways(findings)}
     print_result(as_json, data, learners.table(findings), ascii_only=False)

@@ -74,8 +74,7 @@ def check_python() -> Check:
 
 def check_foreign_files() -> Check:
     """Check that no other distribution installs files into our packages, where they would run as ours."""
-    owners = packages_distributions()
-    if foreign := sorted({*owners.get("diorama", ())} - {"diorama-render"}):
+    if foreign := sorted({*packages_distributions().get("diorama", ())} - {"diorama-render"}):
         problem = f"{', '.join(foreign)}: installs files into the package `diorama`, which run as Diorama's own"
         return Check("packages", False, problem, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
     return Check("packages", True, "no other distribution installs files into the package `diorama`")

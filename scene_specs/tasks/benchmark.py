@@ -304,8 +304,7 @@ class Benchmark:
         if callable(getattr(self.module, name, None)):
             return self.module
         file = f"{self._package_name}.{file}"
-        packaged = hasattr(self.module, "__path__") and util.find_spec(file)
-        return import_module(file) if packaged else None
+        return import_module(file) if hasattr(self.module, "__path__") and util.find_spec(file) else None
 
     @property
     def _package_name(self) -> str:

@@ -54,8 +54,7 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
     try:
         chosen = found.options(**given)
     except ValidationError as error:
-        problems = "; ".join(option_problems(error))
-        raise UsageError(f"benchmark {benchmark}: {problems}") from None
+        raise UsageError(f"benchmark {benchmark}: {'; '.join(option_problems(error))}") from None
     return iter(found.function(chosen.run)(chosen))
 
 

@@ -60,8 +60,7 @@ class Judge:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.renderer = folder, CyclesRenderer("cpu", 0, [folder])
-        scene = self.compiled("matte", "red")
-        self.mask = render_scene(scene, renderer=FakeRenderer())[0].passes.ids == 1
+        self.mask = render_scene(self.compiled("matte", "red"), renderer=FakeRenderer())[0].passes.ids == 1
         own = self._own_material()
         means = {word: self.pixels(self.compiled("matte", word), False, own).mean(axis=0) for word in COLORS}
         self.gray = means.pop("gray")

@@ -50,8 +50,7 @@ def pointers(items: pa.Array) -> NDArray[np.bool_]:
 
 def box_sides(items: pa.Array, seen: NDArray[np.bool_]) -> Floats:
     """Return width and height of the boxes of `seen` objects: (N, 2), pixels."""
-    boxes = items.field("bbox").filter(pa.array(seen)).flatten()
-    return array(boxes).astype(np.float64).reshape(-1, 4)[:, 2:]
+    return array(items.field("bbox").filter(pa.array(seen)).flatten()).astype(np.float64).reshape(-1, 4)[:, 2:]
 
 
 By = Literal["benchmark", "task", "split", "profile"]

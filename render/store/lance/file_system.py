@@ -72,8 +72,7 @@ def check_file_system(folder: Path, race: bool = True) -> None:
                 _race_commits(f"{name}/trial.lance")
     except (OSError, RuntimeError, ValueError) as error:
         # Some errors of Lance are RuntimeErrors or ValueErrors.
-        reason = getattr(error, "strerror", None) or error
-        raise StoreError(f"{folder}: {step} failed: {reason}") from error
+        raise StoreError(f"{folder}: {step} failed: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _race_commits(url: str) -> None:

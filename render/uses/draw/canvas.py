@@ -52,8 +52,7 @@ class Svg:
 
     def polygon(self, points: Sequence[Point], **attributes: object) -> None:
         """Add a closed shape through the points."""
-        text = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
-        self.add("polygon", points=text, **attributes)
+        self.add("polygon", points=" ".join(f"{_number(x)},{_number(y)}" for x, y in points), **attributes)
 
     def text(self, at: Point, text: str, size: float = 12, **attributes: object) -> None:
         """Add one line of text with its baseline at `at`."""

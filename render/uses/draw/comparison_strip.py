@@ -15,8 +15,7 @@ _MIN_WIDTH = 240
 
 def difference_picture(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> Image.Image:
     """|old - new| times AMPLIFY, clipped. old, new: (H, W, 3) display values of one size."""
-    error = np.abs(old.astype(np.int16) - new) * AMPLIFY
-    return Image.fromarray(np.clip(error, 0, 255).astype(np.uint8))
+    return Image.fromarray(np.clip(np.abs(old.astype(np.int16) - new) * AMPLIFY, 0, 255).astype(np.uint8))
 
 
 def comparison_strip(old: NDArray[np.uint8], new: NDArray[np.uint8], text: str) -> Image.Image:

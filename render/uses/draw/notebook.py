@@ -33,8 +33,7 @@ def record_html(record: EpisodeRecord) -> str:
     parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px">{"".join(figures)}</div>')
     parts.append(_more_html(len(record.images) - _MAX_IMAGES, "images"))
     rows = [_object_row(image.name, item) for image in record.images for item in image.annotation.objects]
-    head = ("image", "object", "shape", "color", "material", "size", "box", "visible")
-    parts.append(_rows(head, rows))
+    parts.append(_rows(("image", "object", "shape", "color", "material", "size", "box", "visible"), rows))
     return f"<div>{''.join(parts)}</div>"
 
 
@@ -121,8 +120,7 @@ def _boxes(image: ImageRecord) -> str:
 
 def _object_row(image: str, item: ObjectAnnotation) -> tuple[str, ...]:
     box = ", ".join(map(str, item.bbox)) if item.bbox is not None else "not visible"
-    size = item.size or f"{item.scale:g}"
-    look = (item.shape, item.color or "custom", item.material, size)
+    look = (item.shape, item.color or "custom", item.material, item.size or f"{item.scale:g}")
     return (image, item.name, *look, box, f"{item.visible_fraction:.0%}")
 
 

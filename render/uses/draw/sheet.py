@@ -32,8 +32,7 @@ def sheet(record: EpisodeRecord) -> Image.Image:
 
 
 def _tile_width(record: EpisodeRecord) -> int:
-    count = len(record.images)
-    width = next((width for most, width in _WIDTHS if count <= most), _MIN_WIDTH)
+    width = next((width for most, width in _WIDTHS if len(record.images) <= most), _MIN_WIDTH)
     largest = max((image.width for image in record.images), default=width)
     # Small images are enlarged, but not until single pixels dominate.
     return max(_MIN_WIDTH, min(width, largest * _MAX_ENLARGEMENT))
@@ -41,8 +40,7 @@ def _tile_width(record: EpisodeRecord) -> int:
 
 def _annotated_image(image: ImageRecord, width: int) -> Image.Image:
     # Drawn at an integer scale near the requested width, so that lines and letters stay sharp.
-    scale = max(1, round(width / image.width))
-    drawn = overlay(image.color(), image.annotation, scale, tint=False)
+    drawn = overlay(image.color(), image.annotation, max(1, round(width / image.width)), tint=False)
     height = max(1, round(drawn.height * width / drawn.width))
     return drawn if drawn.width == width else drawn.resize((width, height), Image.Resampling.LANCZOS)
 

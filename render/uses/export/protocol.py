@@ -158,8 +158,7 @@ def _write_part(
     remade: Callable[..., Export], out: Path, options: ExportOptions, write: Callable[..., Any], store: Any, part: Any
 ) -> tuple[ExportReport, Any]:
     export = remade(store, out, options, lambda episodes: None)
-    result = write(export, part)
-    return export.report, result
+    return export.report, write(export, part)
 
 
 def write_records(
@@ -202,8 +201,7 @@ def reported(episode_id: str, out: Path, report: ExportReport, task: Mapping[str
     except (DioramaError, ValueError) as error:
         report.failed.append(f"{label}: {error}")
     except INCOMPLETE as error:
-        problem = incomplete(benchmark_of(task), error)
-        report.failed.append(f"{label}: {problem}")
+        report.failed.append(f"{label}: {incomplete(benchmark_of(task), error)}")
     except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
         report.differing.append(f"{label}: {error.filename2 or error.filename} is in the way")
     except OSError as error:

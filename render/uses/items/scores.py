@@ -46,8 +46,7 @@ def items_maker(options: Selection) -> Callable[[EpisodeRecord], Iterator[Item]]
     """Return what makes the items of one episode after the other: those of its benchmark, or questions."""
     if options.questions is None:
         return items_of
-    grammar = default_grammar()
-    asker = Questioner(grammar, families=options.families, per_image=options.questions)
+    asker = Questioner(default_grammar(), families=options.families, per_image=options.questions)
     asked: dict[str, list[Item]] = {}
 
     def ask(record: Any) -> Iterable[Item]:

@@ -72,8 +72,7 @@ def _split_words(text: str) -> list[str]:
 
 def _text_features(case: Case, k: int) -> Iterator[str]:
     words = _split_words(case.text)
-    option = case.options[k]
-    yield from (f"{word}>{option}" for word in {*words, *map(" ".join, pairwise(words))})
+    yield from (f"{word}>{case.options[k]}" for word in {*words, *map(" ".join, pairwise(words))})
 
 
 def _option_features(case: Case, k: int) -> Iterator[str]:

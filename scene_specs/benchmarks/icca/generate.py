@@ -226,8 +226,7 @@ def _four_tangrams(rng: np.random.Generator, identity: str) -> _Tangrams:
 def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> FrameData:
     """Part j of the annotation has color j in all images; parts that are not in `names` are black."""
     parts = tuple(item.groups().items())
-    example = Example(item, parts, tuple(range(len(parts))))
-    objects = objects_of(own_dataset(), example, "part+color", _LOOK)
+    objects = objects_of(own_dataset(), Example(item, parts, tuple(range(len(parts)))), "part+color", _LOOK)
     for piece in (piece for name, pieces in parts if name not in names for piece in pieces):
         objects[piece - 1]["color"] = _HIDDEN
     part_data = [{"name": name, "pieces": list(pieces)} for name, pieces in parts]

@@ -30,8 +30,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
         parts = [Part(_TEXT["start"])]
         for letter, name in zip(letters, order, strict=True):
             parts += [Part(_TEXT["picture"].format(letter=letter)), Part(image=name)]
-        message = truth.descriptions[number].incremental.text
-        parts.append(Part(_TEXT["question"].format(message=message)))
+        parts.append(Part(_TEXT["question"].format(message=truth.descriptions[number].incremental.text)))
         yield Item(
             number, truth.name, tuple(parts), letters, letters[place], int(_TEXT["version"]), groups=groups
         )  # fmt: skip

@@ -198,8 +198,7 @@ def play_games(options: Play, models: ModelOpener) -> Series:
     def games() -> Iterator[Game]:
         def lines(game: Game) -> tuple[Game, list[str]]:
             speaker, listener = (player(role, make, game, setup) for role, make in factories.items())
-            trials = play(game, speaker, listener, setup)
-            return game, [*lines_of(game, setup, names, trials, options.prompts)]
+            return game, [*lines_of(game, setup, names, play(game, speaker, listener, setup), options.prompts)]
 
         with open_transcripts(options.out, options.resume, all_games, about) as transcripts:
             yield from (game for game in all_games if game.name in transcripts.lines)

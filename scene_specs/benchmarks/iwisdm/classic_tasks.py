@@ -329,8 +329,7 @@ def visual_search(rng: KeyedRng, objects: Span = (2, 4), property: str = "catego
 
     Treisman and Gelade (1980), A feature-integration theory of attention, Cogn. Psychol. 12, 97-136.
     """
-    question = exists(select(0, const(property)))
-    return _one_task_plan(question, 1, objects={0: _draw_between(rng, objects)})
+    return _one_task_plan(exists(select(0, const(property))), 1, objects={0: _draw_between(rng, objects)})
 
 
 def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3)) -> FramePlan:

@@ -188,8 +188,7 @@ def _read_questions(file: Path, exported: _Known | None, task: Mapping[str, Any]
 
     A published task file does not fix its constants, so one with constants is left out. Raises SpecError.
     """
-    trial = file.absolute().parents[1]
-    beside = _task_file(trial, exported is not None)
+    beside = _task_file(file.absolute().parents[1], exported is not None)
     due = [(at, text) for at, text in enumerate(task["answers"]) if text != "null"]
     if beside is None or len(due) != 1:
         return []
@@ -261,8 +260,7 @@ def _of_trial(
             raise spec_error(problem, hint)
         if not 0 <= obj.view_angle < len(VIEW_ANGLES):
             raise spec_error(f"found view angle {obj.view_angle}; expected 0 to {len(VIEW_ANGLES) - 1}")
-        item = Item(location, *shown, VIEW_ANGLES[obj.view_angle])
-        frames[obj.epochs].append(Shown(item, obj.is_distractor))
+        frames[obj.epochs].append(Shown(Item(location, *shown, VIEW_ANGLES[obj.view_angle]), obj.is_distractor))
         asked[obj.epochs, location] = {
             number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in entry.attended_attr.items()
         }

@@ -157,8 +157,7 @@ def _build_trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
         fixed = {node: placed.task.graph.nodes[node]["value"] for node in placed.task.constants}
         drawn = {v[2]: solution[v][0] for v in solution if v[0].startswith("constant ") and v[1] == number}
         constants = {**fixed, **drawn}
-        value = placed.task.evaluate(frames, constants)[placed.task.root]
-        answered.append(Answered(placed, constants, value))
+        answered.append(Answered(placed, constants, placed.task.evaluate(frames, constants)[placed.task.root]))
     questions = [(placed.answer_frame, question(placed.task, constants, numbers)) for placed, constants, _ in answered]
     due = [(placed.answer_frame, answer_text(value)) for placed, _, value in answered]
     answers = ("; ".join(text for at, text in due if at == frame) or "null" for frame in range(plan.frames))

@@ -63,8 +63,7 @@ class SetReport:
         if which.kind == "sup1":
             self.scene_wide += 1
             return
-        areas = [item.area for item in truth.objects]
-        big = is_big(target.area, threshold(areas, which.reference_k))
+        big = is_big(target.area, threshold([item.area for item in truth.objects], which.reference_k))
         self.scene_wide += (("big" if big else "small") == truth.adjective) == (truth.answer == "yes")
 
     @property

@@ -83,8 +83,7 @@ def extent(shape: str, radius: int, turned: bool, areas: Areas = "published") ->
     if shape == "square":
         return (2 * radius, 2 * radius)
     long, short = 4 * radius, radius if shape == "rectangle" else 2 * radius
-    upright = (shape == "rectangle") != turned
-    return (short, long) if upright else (long, short)
+    return (short, long) if (shape == "rectangle") != turned else (long, short)
 
 
 def anchor(shape: str, radius: int, turned: bool, areas: Areas = "published") -> tuple[float, float]:

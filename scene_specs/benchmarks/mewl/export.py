@@ -92,8 +92,7 @@ def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
     scene: dict[str, Any] = {}
     if annotation.pointer is not None:
         hand = next(item for item in annotation.objects if item.name == annotation.pointer.name)
-        look = dict(zip(TYPES, HAND, strict=True))
-        objects.append({**_object_data(hand, None), **look})
+        objects.append({**_object_data(hand, None), **dict(zip(TYPES, HAND, strict=True))})
         scene["points_to"] = [item.name for item in items].index(annotation.pointer.target)
     return {
         **scene,

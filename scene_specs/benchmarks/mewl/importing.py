@@ -88,8 +88,7 @@ def _read_episode(folder: Path, camera: scenes.CameraMode, strict: bool) -> Epis
             problem = f"found {repr(name)[:60]}; allowed: the name of a file beside {INFO}"
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
-        file_of_panel = folder / f"{name}.json"
-        frames += _read_frame(file_of_panel, source, info, f"context-{index}", utterance_of(name))
+        frames += _read_frame(folder / f"{name}.json", source, info, f"context-{index}", utterance_of(name))
     frames += _read_frame(folder / f"{QUESTION}.json", source, info, QUESTION, None)
     source.raise_diagnostics()
     names = _folder_names(folder)

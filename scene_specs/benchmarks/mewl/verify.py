@@ -85,8 +85,7 @@ def _answer_problem(view: View, answer: str, words: Means | None, promised: bool
         picks, unsure = _true_options(view, lexicon, means)
         if unsure:
             reason = f"the spec leaves open whether these options are true of the query: {_options_text(unsure)}"
-            hint = "require the relations as constraints, or verify the rendered episode"
-            return f"{reason}; {hint}"
+            return f"{reason}; require the relations as constraints, or verify the rendered episode"
         if first is None or (promised and not first[0]):
             first = (picks, means)
         elif picks != first[0] and (picks or not promised):

@@ -85,8 +85,7 @@ def _models(word: str, source: Library) -> list[str]:
         return [name for category in source.categories() for name in _models(category, source)]
     if "/" in word:
         return [source.find(f"shapenet:{word}")[0]]
-    count = len(source.models(word))
-    return [source.find(f"shapenet:{word}/#{number}")[0] for number in range(1, count + 1)]
+    return [source.find(f"shapenet:{word}/#{number}")[0] for number in range(1, len(source.models(word)) + 1)]
 
 
 def _readable_models(names: list[str], skip: bool) -> list[str]:

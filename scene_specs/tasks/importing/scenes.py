@@ -20,17 +20,8 @@ from diorama.scene_specs.files.strict_json import Path as JsonPath
 from diorama.scene_specs.files.strict_json import has_surrogate
 from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json, value_at
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES, name_or_none
+from diorama.scene_specs.model import spec
 from diorama.scene_specs.model.record import CameraAnnotation
-from diorama.scene_specs.model.spec import (
-    AreaSpec,
-    CameraSpec,
-    ConstraintSpec,
-    FrameSpec,
-    LightSpec,
-    ObjectSpec,
-    PointerSpec,
-    object_name,
-)
 from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.reading.located_json import scan
 
@@ -209,10 +200,10 @@ log = logging.getLogger(__name__)
 
 # A published layout is used as it is, so no constraint applies.
 _UNCONSTRAINED = (
-    ConstraintSpec(min_visible_pixels=0),
-    ConstraintSpec(min_distance=0.0),
-    ConstraintSpec(axis_margin=0.0),
-    ConstraintSpec(in_frame=False),
+    spec.ConstraintSpec(min_visible_pixels=0),
+    spec.ConstraintSpec(min_distance=0.0),
+    spec.ConstraintSpec(axis_margin=0.0),
+    spec.ConstraintSpec(in_frame=False),
 )
 
 
@@ -258,12 +249,14 @@ class SourceFile:
             raise SpecError(self.diagnostics)
 
 
-def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance: str | None = None) -> FrameSpec | None:
+def frame_of(
+    scene: Any, source: SourceFile, name: str | None = None, utterance: str | None = None
+) -> spec.FrameSpec | None:
     """Return the scene as a frame that leaves nothing open; None if `source`, which is new, got diagnostics instead."""
     if not isinstance(value_at(scene, ("objects",)), list):
         source.unexpected((), scene, "a scene, an object with a list of `objects`")
         return None
-    objects: list[ObjectSpec] = []
+    objects: list[spec.ObjectSpec] = []
     hands: list[int] = []
     for index, entry in enumerate(scene["objects"]):
         if value_at(entry, ("shape",)) == POINTER:
@@ -278,7 +271,7 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
     if source.diagnostics:
         return None
     try:
-        return FrameSpec(
+        return spec.FrameSpec(
             name=name,
             utterance=utterance,
             objects=tuple(objects),
@@ -286,7 +279,7 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
             constraints=_UNCONSTRAINED,
             camera=camera,
             # The files do not record the lights' jitter; the stage's locations are the best estimate.
-            lights=tuple(LightSpec(name=light, jitter=0.0) for light in ("key", "fill", "back")),
+            lights=tuple(spec.LightSpec(name=light, jitter=0.0) for light in ("key", "fill", "back")),
             area=_area_of(objects),
         )
     except SpecError as error:
@@ -294,7 +287,7 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
         return None
 
 
-def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:
+def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> spec.ObjectSpec | None:
     if not isinstance(entry, dict):
         source.unexpected(at, entry, "an object")
         return None
@@ -310,7 +303,7 @@ def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | N
     if place is None or turn is None or any(entry.get(key) not in known for key, known in words.items()):
         return None
     try:
-        return ObjectSpec(
+        return spec.ObjectSpec(
             name=name_or_none(name),
             shape=entry["shape"],
             color=entry["color"],
@@ -326,8 +319,8 @@ def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | N
 
 
 def _read_pointer(
-    scene: dict[str, Any], hands: list[int], objects: list[ObjectSpec], source: SourceFile
-) -> PointerSpec | None:
+    scene: dict[str, Any], hands: list[int], objects: list[spec.ObjectSpec], source: SourceFile
+) -> spec.PointerSpec | None:
     """Return the hand of a pragmatic scene. `points_to` is the index of its target; its rotation follows."""
     index = hands[0]
     if len(hands) > 1:
@@ -341,7 +334,7 @@ def _read_pointer(
         return None
     if place is None:
         return None
-    return PointerSpec(target=object_name(objects[target], target), location=(place[0], place[1], place[2]))
+    return spec.PointerSpec(target=spec.object_name(objects[target], target), location=(place[0], place[1], place[2]))
 
 
 def _read_numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> list[float] | None:
@@ -361,10 +354,10 @@ def _read_right(scene: dict[str, Any], source: SourceFile) -> tuple[float, float
     return None if right is None else (right[0], right[1])
 
 
-def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
+def _read_camera(scene: dict[str, Any], source: SourceFile) -> spec.CameraSpec:
     """Return the recorded or recovered camera, or the stage's without jitter if requested or if recovery fails."""
     stage = load_stage(STAGE).camera
-    nominal = CameraSpec(location=stage.location, jitter=0.0)
+    nominal = spec.CameraSpec(location=stage.location, jitter=0.0)
     if source.camera == "nominal":
         return nominal
     seen = [entry for entry in scene["objects"] if "pixel_coords" in entry]
@@ -384,7 +377,7 @@ def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
         recovery = recover(np.array(points), np.array(pixels), stage.location, focal, SIZES_OF_IMAGES)
         if recovery is not None and recovery.consistent:
             source.size = recovery.size
-            return CameraSpec(location=recovery.location, jitter=0.0)
+            return spec.CameraSpec(location=recovery.location, jitter=0.0)
         why = "no camera aimed at the origin fits its numbers"
         if len(points) == 2:
             why = "two objects leave it open"
@@ -397,7 +390,7 @@ def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     return nominal
 
 
-def _read_recorded_camera(value: Any, points: Array, pixels: Array, source: SourceFile) -> CameraSpec | None:
+def _read_recorded_camera(value: Any, points: Array, pixels: Array, source: SourceFile) -> spec.CameraSpec | None:
     """Return the camera that our exports record, None after a diagnostic. Files of any image size have it."""
     stage = load_stage(STAGE).camera
     try:
@@ -411,7 +404,7 @@ def _read_recorded_camera(value: Any, points: Array, pixels: Array, source: Sour
         nearest = location + forward * float((aim - location) @ forward)
         aimed = float(np.abs(nearest - aim).max()) < MAX_DEPTH_RESIDUAL
         lens = scale * stage.sensor_width / (2 * max(x, y))
-        camera = CameraSpec(
+        camera = spec.CameraSpec(
             location=given.location,
             look_at=None if aimed else (float(nearest[0]), float(nearest[1]), float(nearest[2])),
             lens=None if math.isclose(lens, stage.lens, rel_tol=1e-6) else lens,
@@ -430,7 +423,7 @@ def _read_recorded_camera(value: Any, points: Array, pixels: Array, source: Sour
     return camera
 
 
-def _area_of(objects: list[ObjectSpec]) -> AreaSpec | None:
+def _area_of(objects: list[spec.ObjectSpec]) -> spec.AreaSpec | None:
     """Return an area that contains all locations, None if the stage's area does."""
     stage = load_stage(STAGE).placement.area
     spans = []
@@ -439,7 +432,7 @@ def _area_of(objects: list[ObjectSpec]) -> AreaSpec | None:
         spans.append((float(math.floor(min([least, *given]))), float(math.ceil(max([greatest, *given])))))
     if spans == [stage.x, stage.y]:
         return None
-    return AreaSpec(x=spans[0], y=spans[1])
+    return spec.AreaSpec(x=spans[0], y=spans[1])
 
 
 def parse_json(text: str, file: str) -> Any:

@@ -14,17 +14,8 @@ from operator import and_, eq, ge, gt, le, lt, not_, or_, sub
 from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES, SUPPORTED
+from diorama.scene_specs.tasks.questions import view
 from diorama.scene_specs.tasks.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError, refuse_if
-from diorama.scene_specs.tasks.questions.view import (
-    CONTACT,
-    FACED,
-    FULL,
-    NOT_FACED,
-    PARTIAL,
-    VAGUE,
-    ImageView,
-    ObjectView,
-)
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
 _SAME_COLOR = 2e-3
@@ -40,12 +31,12 @@ _TILTED = 0.02
 class PositionsExecutor:
     """Executes programs on one image."""
 
-    def __init__(self, view: ImageView) -> None:
-        self._view, self._items = view, view.objects
+    def __init__(self, image: view.ImageView) -> None:
+        self._view, self._items = image, image.objects
         self._attributes: dict[tuple[int, str], str | None] = {}
-        self._everything = frozenset(range(len(view.objects)))
+        self._everything = frozenset(range(len(image.objects)))
         # Without extents, all that is known of contacts are the stored relations.
-        self._stored = view.contacts and "above" not in view.relations
+        self._stored = image.contacts and "above" not in image.relations
 
     def run(self, node: Node) -> Any:
         """Return a frozenset of indices, an object's index, or an Answer. Raises PresuppositionError."""
@@ -90,7 +81,7 @@ class PositionsExecutor:
         inside = len(members) - outside
         refuse_if(len(members) < QUANTIFIERS[word] or (word == "only" and not others), "too few objects")
         refuse_if(word == "half" and len(members) & 1, "no half")
-        limit = (self._view.thresholds[word] if word in VAGUE else 0) * len(members)
+        limit = (self._view.thresholds[word] if word in view.VAGUE else 0) * len(members)
         return {
             "all": outside == 0, "none": inside == 0, "only": within == 0, "most": outside < inside,
             "half": outside == inside, "fewer_than_half": inside < outside, "at_least_half": inside >= outside,
@@ -103,7 +94,7 @@ class PositionsExecutor:
             self._attributes[key] = self._measure(self._items[index], name)
         return self._attributes[key]
 
-    def _measure(self, item: ObjectView, name: str) -> str | None:
+    def _measure(self, item: view.ObjectView, name: str) -> str | None:
         named = item.values[name]
         if name == "color" and named is not None:
             linear = item.truth.color_linear
@@ -114,9 +105,9 @@ class PositionsExecutor:
         if name == "visibility":
             alone = item.truth.alone_pixels
             seen = item.truth.rle.area() / alone if alone else 0.0
-            if seen <= PARTIAL + 5e-7:
+            if seen <= view.PARTIAL + 5e-7:
                 return "partial"
-            return "full" if seen >= FULL - 5e-7 and not item.truth.truncated else None
+            return "full" if seen >= view.FULL - 5e-7 and not item.truth.truncated else None
         return named
 
     @cached_property
@@ -152,7 +143,7 @@ class PositionsExecutor:
         stacked = all(bottom[k][0] <= middle[k][0] <= bottom[k][1] for k in (0, 1)) or all(
             top[k][0] <= middle[k][1] <= top[k][1] for k in (0, 1)
         )
-        return stacked and gap >= -CONTACT and (relation != "on" or gap <= CONTACT)
+        return stacked and gap >= -view.CONTACT and (relation != "on" or gap <= view.CONTACT)
 
     def _seen(self, side: str, index: int, of: int, viewer: int) -> bool:
         """Whether an object is on a side of another one, within 60 degrees, rather than on the opposite side."""
@@ -187,8 +178,8 @@ class PositionsExecutor:
             raise PresuppositionError("no front, or no direction")
         ahead = math.atan2(front[1], front[0])
         off = abs(math.degrees(math.remainder(self._bearing(other, here) - ahead, math.tau)))
-        refuse_if(FACED + _TIE < off < NOT_FACED - _TIE, "hardly faced")
-        return off <= FACED + _TIE and self._seen("front", other, index, index)
+        refuse_if(view.FACED + _TIE < off < view.NOT_FACED - _TIE, "hardly faced")
+        return off <= view.FACED + _TIE and self._seen("front", other, index, index)
 
     def _bearing(self, index: int, eye: tuple[float, float, float]) -> float:
         place = self._items[index].truth.location
@@ -197,7 +188,9 @@ class PositionsExecutor:
     def _is_in(self, index: int, of: int) -> bool:
         """Whether an object is in a container: its box is in the container's, but begins and ends higher."""
         item, holder = self._items[index].extent, self._items[of].extent
-        inside = all(holder[k][0] <= item[k][0] + CONTACT and item[k][1] <= holder[k][1] + CONTACT for k in (0, 1))
+        inside = all(
+            holder[k][0] <= item[k][0] + view.CONTACT and item[k][1] <= holder[k][1] + view.CONTACT for k in (0, 1)
+        )
         higher = holder[2][0] + 1e-3 < item[2][0] and sum(item[2]) / 2 < holder[2][1]
         return inside and higher and self._items[of].truth.shape in CONTAINERS
 
@@ -212,7 +205,7 @@ class PositionsExecutor:
         ahead = {}
         for k in sorted(self._everything - {index}):
             pairs = zip(self._items[index].extent, self._items[k].extent, strict=True)
-            if all(a[0] <= b[1] + CONTACT and b[0] <= a[1] + CONTACT for a, b in pairs):
+            if all(a[0] <= b[1] + view.CONTACT and b[0] <= a[1] + view.CONTACT for a, b in pairs):
                 there = self._items[k].truth.location
                 away = (there[0] - place[0], there[1] - place[1])
                 along = away[0] * x + away[1] * y

@@ -99,8 +99,7 @@ def write_tables(out: Path, written: WrittenFiles, update: bool = False) -> None
         return
     splits: dict[str, list[Path]] = {}
     for path in sorted(out.rglob(_EPISODE)):
-        split = json.loads(read_foreign(path))["scene"]["split"]
-        splits.setdefault(split_of(split), []).append(path.parent)
+        splits.setdefault(split_of(json.loads(read_foreign(path))["scene"]["split"]), []).append(path.parent)
     hub.check_hub_splits(splits)
     # The rows of others name images that are now in another split, or gone.
     others = written.remove_stale(f"{_TABLE}*.parquet", [f"{_TABLE}{split}.parquet" for split in splits])

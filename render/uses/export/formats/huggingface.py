@@ -28,18 +28,8 @@ from diorama.render.store.columns import COMPLETE_VERSION, OBJECT_TYPE, episode_
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
-from diorama.render.uses.export import hub
+from diorama.render.uses.export import croissant, hub
 from diorama.render.uses.export._shards import Shard, ShardExport
-from diorama.render.uses.export.croissant import (
-    Node,
-    field,
-    file_object,
-    file_set,
-    list_field,
-    objects_field,
-    record_set,
-    source,
-)
 from diorama.render.uses.export.protocol import ExportOptions
 from diorama.render.uses.io.written_files import WrittenShard
 from diorama.scene_specs.files.tables import markdown_table
@@ -126,36 +116,41 @@ def _count_figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Co
     return {"Episodes by task": tasks, "Images by size": images} | {f"Objects by {k}": v for k, v in words.items()}
 
 
-def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
+def croissant_parts(out: Path) -> tuple[list[croissant.Node], list[croissant.Node], dict[str, Any]]:
     """See diorama.render.uses.export."""
     shards = [f"data/{path.name}" for path in sorted((out / "data").glob("*.parquet"))]
     encoding, files = "application/x-parquet", "parquet-files"
-    distribution = [file_object(out, shard, encoding) for shard in shards]
+    distribution = [croissant.file_object(out, shard, encoding) for shard in shards]
     names = {
         "episode_id": "id of the episode", "benchmark": "benchmark", "task": "task of the benchmark",
         "split": "split, of the record set splits", "answer": "correct answer", "scene": "compiled Scene, JSON",
         "task_data": "complete task, JSON", "contrast": "part in a pair or chain, JSON",
     }  # fmt: skip
     lists = {"image_names": "name of each image", "utterances": "text of each image", "options": "possible answers"}
-    fields = [field(f"episodes/{name}", "sc:Text", text, **source(files, column=name)) for name, text in names.items()]
+    fields = [
+        croissant.field(f"episodes/{name}", "sc:Text", text, **croissant.source(files, column=name))
+        for name, text in names.items()
+    ]
     fields += [
-        field(f"episodes/{name}", "sc:Text", text, repeated=True, **source(files, column=name))
+        croissant.field(f"episodes/{name}", "sc:Text", text, repeated=True, **croissant.source(files, column=name))
         for name, text in lists.items()
     ]
-    images = source(files, "bytes", column="images")
-    fields.append(field("episodes/images", "sc:ImageObject", "images, PNG", repeated=True, **images))
-    fields.append(objects_field("episodes/objects", files, "rle_counts", "sc:Integer", column="objects"))
-    record_sets = [record_set("episodes", "One record per episode.", fields)]
+    images = croissant.source(files, "bytes", column="images")
+    fields.append(croissant.field("episodes/images", "sc:ImageObject", "images, PNG", repeated=True, **images))
+    fields.append(croissant.objects_field("episodes/objects", files, "rle_counts", "sc:Integer", column="objects"))
+    record_sets = [croissant.record_set("episodes", "One record per episode.", fields)]
     if shards and "questions" in pq.read_schema(out / shards[0]).names:
         kinds = {key: ("sc:Text", key, text) for key, text in _ABOUT_QUESTIONS.items()}
         asked = [
             fields[0] | {"@id": "questions/episode_id"},
-            list_field("questions/questions", files, "all of them", kinds, column="questions"),
+            croissant.list_field("questions/questions", files, "all of them", kinds, column="questions"),
         ]
-        record_sets.append(record_set("questions", "One record per episode: the questions about its images.", asked))
+        record_sets.append(
+            croissant.record_set("questions", "One record per episode: the questions about its images.", asked)
+        )
     splits = dict.fromkeys(shard.removeprefix("data/").rsplit("-", 3)[0] for shard in shards)
     return (
-        [*distribution, file_set(files, "data/*.parquet", encoding)],
+        [*distribution, croissant.file_set(files, "data/*.parquet", encoding)],
         record_sets,
         hub.data_files({split: f"data/{split}-*.parquet" for split in splits}),
     )
