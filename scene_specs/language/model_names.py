@@ -28,6 +28,8 @@ ORIGINAL = "original"
 PAINTED = "painted"
 # Material of a model that shows its own colors and textures as they are, without light.
 UNLIT = "unlit"
+# The node of a model's material that emits these.
+UNLIT_NODE = "diorama unlit"
 MODEL_MATERIALS = (ORIGINAL, PAINTED, UNLIT)
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"

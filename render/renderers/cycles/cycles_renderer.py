@@ -348,7 +348,6 @@ class CyclesRenderer:
         pool = self._blender.pool
         for target, item in zip(pool, frame.objects, strict=False):
             target.name = item.name
-        self._models.pack_images()
         self._end_session()
         apply_saved_settings(self._scene, scene.settings, frame, view, _gain_of(scene))
         self._scene.render.filepath = f"//{path.stem}.png"

@@ -1,32 +1,37 @@
-"""Load models by name: from this process's memory, from the cache on disk, or from their files.
+"""Load models by name: from this process's memory, from the cache on disk, or from their files by Blender.
 
 The cache folder is `$DIORAMA_CACHE`, or `diorama` in the user's cache folder. An entry is one .npz (arrays, and all
-other fields as JSON), named by the model's path and axes, and valid while all files that it was made from keep their
-state and contents. Textures that Blender can't read are stored beside it as PNG. The cache may be deleted at any time;
-where it can't be written, or others may write, each process reads the models again.
+other fields as JSON) and one .blend (the same mesh with its materials and packed images), named by the model's path and
+axes and by Blender's version, and valid while all files that it was made from keep their state and contents. The cache
+may be deleted at any time; where it can't be written, or others may write, each process reads the models again.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import io
 import json
 import logging
 import os
+import subprocess
+import sys
+import tempfile
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import asdict
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 from pydantic import TypeAdapter
 
-from diorama.scene_specs.files.atomic import atomic_path
+from diorama.scene_specs.errors import AssetError, UsageError
 from diorama.scene_specs.files.foreign import is_of_others
 from diorama.scene_specs.shapes.shapenet.library import Library, source_of
-from diorama.scene_specs.shapes.shapenet.model import VERSION, Model, make_model
-from diorama.scene_specs.shapes.shapenet.sources import Sources
+from diorama.scene_specs.shapes.shapenet.model import VERSION, Model
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +42,10 @@ _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
 _warned: set[Path] = set()
 _ARRAYS = ("vertices", "triangles", "uv", "slots")
 _MODEL = TypeAdapter(Model)
-# Texture formats that Blender reads from the model's own file.
-_READABLE = (".png", ".jpg", ".jpeg")
+# The program that reads models by Blender.
+_READER = "diorama.render.ingest"
+# With 1, models are read also on systems that can't confine what reads them.
+UNCONFINED = "DIORAMA_MODELS_UNCONFINED"
 
 
 def canonical(shape: str) -> str:
@@ -77,15 +84,106 @@ def _bytes_of_model(model: Model) -> int:
     return sum(getattr(model, key).nbytes for key in _ARRAYS)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a process with Blender shall read.
+
+    Attributes:
+        name: of the model, see `Model`.
+        path: its file, resolved.
+        root: resolved folder of all files that it may read.
+        up: axis of the file, such as "+y".
+        front: axis of the model's front.
+        own: whether it is a user's own file, whose normals count.
+        folder: for `model.npz` and `model.blend`.
+        unconfined: read it also on a system that can't confine what reads it.
+    """
+
+    name: str
+    path: Path
+    root: Path
+    up: str
+    front: str
+    own: bool
+    folder: Path
+    unconfined: bool
+
+    def as_json(self) -> str:
+        """One line; see `of_json`."""
+        return json.dumps({**asdict(self), "path": str(self.path), "root": str(self.root), "folder": str(self.folder)})
+
+    @classmethod
+    def of_json(cls, line: str) -> Reading:
+        """The request of `as_json`."""
+        fields = json.loads(line)
+        return cls(**{**fields, **{key: Path(fields[key]) for key in ("path", "root", "folder")}})
+
+
+class ReadingProcess:
+    """The process with Blender that reads models for this one, started by the first of them."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+
+    def read(self, reading: Reading) -> None:
+        """Fill the folder of a reading. Raises AssetError for a broken model, UsageError where Blender is missing."""
+        with self._lock:
+            line = self._exchange(reading.as_json())
+        answer = json.loads(line) if line else {"error": f"model {reading.path}: the process that reads it ended"}
+        if "missing" in answer:
+            raise UsageError(f"model {reading.path} was not read before; {answer['missing']}")
+        if "error" in answer:
+            raise AssetError(answer["error"])
+
+    def _exchange(self, line: str) -> str:
+        process = self._process
+        if process is None or process.poll() is not None:
+            command = [sys.executable, "-W", "ignore", "-m", _READER]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+            self.close()
+            process = self._process = subprocess.Popen(command, text=True, **pipes)  # type: ignore[call-overload]
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(OSError):
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+        return process.stdout.readline()
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._process is not None:
+            with self._process, suppress(OSError):
+                self._process.kill()
+            self._process = None
+
+
+_reader = ReadingProcess()
+atexit.register(_reader.close)
+# Folders of models that the cache can't keep.
+_spare = ExitStack()
+atexit.register(_spare.close)
+
+
 def _read_model(name: str, path: Path, source: Library) -> Model:
     """Return the model from the cache or, where that is missing or out of date, from its files."""
     cache = ModelCache(path, source)
-    model = cache.read(name)
-    if model is None:
-        sources = Sources(source.root, path)
-        model = make_model(name, sources, source, lambda image, index: cache.store_texture(image, index, sources))
-        cache.write(model)
-    return model
+    return cache.read(name) or cache.make(name)
+
+
+def blend_of(model: Model) -> Path:
+    """The .blend of a loaded model, made if it is missing. Raises AssetError for a broken model."""
+    if model.blend.is_file():
+        return model.blend
+    return ModelCache(model.path, source_of(model.name)).make(model.name).blend
+
+
+@lru_cache(maxsize=1)
+def _blender_version() -> str:
+    """Version of the installed Blender, such as 4.5.15; "" without one."""
+    try:
+        return version("bpy")
+    except PackageNotFoundError:
+        return ""
 
 
 def cache_folder() -> Path:
@@ -97,17 +195,23 @@ def cache_folder() -> Path:
 
 
 class ModelCache:
-    """The cache entry of one model."""
+    """The cache entry of one model.
+
+    Attributes:
+        blend: path of its .blend, which may be missing.
+    """
 
     def __init__(self, path: Path, library: Library) -> None:
-        self._path = path
-        # "2": entries know every place where a missing file was looked for. "3": glTF's defaults and opacity.
-        # "4": states and digests of files.
-        text = "\0".join((VERSION, "4", str(path), str(library.root), library.up, library.front))
+        self._path, self._library = path, library
+        text = "\0".join((VERSION, str(path), str(library.root), library.up, library.front))
         text += "\0own" * library.own
-        self._key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        self._folder = cache_folder() / "models" / self._key[:2]
-        self._entry = self._folder / f"{self._key}.npz"
+        key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._folder = cache_folder() / "models" / key[:2]
+        self._entry = self._folder / f"{key}-{_blender_version()}.npz"
+        if not _blender_version():
+            # What another Python has read can be used without Blender.
+            self._entry = next(iter(sorted(self._folder.glob(f"{key}-*.npz"), reverse=True)), self._entry)
+        self.blend = self._entry.with_suffix(".blend")
 
     def _is_ours(self, *files: Path) -> bool:
         """Whether nobody else can have written files of the cache, as far as they exist; warns once if one can."""
@@ -119,16 +223,11 @@ class ModelCache:
         return not others
 
     def read(self, name: str) -> Model | None:
-        """Return the model; None if the entry is missing, damaged, out of date or another user's."""
-        if not self._is_ours(self._entry):
+        """The model; None if the entry is missing, damaged, out of date or another user's."""
+        if not self._is_ours(self._entry, self.blend):
             return None
         try:
-            with np.load(io.BytesIO(self._entry.read_bytes()), allow_pickle=False) as stored:
-                facts = json.loads(bytes(stored["facts"]).decode())
-                if facts.pop("version") != VERSION:
-                    return None
-                arrays = {key: stored[key] for key in _ARRAYS}
-                model = _MODEL.validate_python({**facts, **arrays, "name": name, "path": self._path})
+            model = _read_entry(self._entry, name, self._path, self.blend)
             # Dates can be set, and a disk can keep a file's date and lose its contents.
             if not model.is_current() or not all(file.has_contents() for file in model.files):
                 return None
@@ -137,39 +236,41 @@ class ModelCache:
         except Exception as error:  # zip, numpy and JSON raise many types for a damaged file
             log.info("%s: damaged; reading the model's files instead: %s", self._entry, error)
             return None
-        textures = [Path(material.texture) for material in model.materials if material.texture]
-        cached = [path for path in textures if path.is_relative_to(self._folder)]
-        return model if all(path.is_file() for path in textures) and self._is_ours(*cached) else None
+        return model
 
-    def write(self, model: Model) -> None:
-        """Write the entry of a model atomically; a folder that can't be written is logged."""
-        facts = {**asdict(model), "version": VERSION, "path": str(model.path)}
-        arrays = {key: facts.pop(key) for key in _ARRAYS}
-        text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
-        self._write_cached(self._entry, lambda stream: np.savez(stream, facts=text, **arrays))
-
-    def store_texture(self, image: Any, index: int, sources: Sources) -> str:
-        """Path of a texture that Blender can read: the model's own file, or else a PNG in the cache."""
-        named = image.info.get("file_path")
-        if named:
-            path = sources.locate(named, "texture")
-            if path is not None and path.suffix.lower() in _READABLE:
-                return str(path.resolve())
-        # Opened again, so that at most one texture is held decoded.
-        data = sources.decode_texture(image.fp)
-        target = self._folder / f"{self._key}-{index}.png"
-        if not self._write_cached(target, lambda stream: data.save(stream, format="PNG", compress_level=1)):
-            sources.note("a texture had to be converted, and the cache can't be written; set DIORAMA_CACHE")
-        return str(target)
-
-    def _write_cached(self, target: Path, write: Callable[[IO[bytes]], object]) -> bool:
-        """Write a file atomically; False, with a warning, where it can't be written or others may write."""
-        if not self._is_ours():
-            return False
+    def make(self, name: str) -> Model:
+        """Read the model's files, and keep the results in the cache if it can be written. Raises AssetError."""
+        kept = self._is_ours()
         try:
-            with atomic_path(target, fsync=False) as part, part.open("wb") as stream:
-                write(stream)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            spool = tempfile.TemporaryDirectory(dir=self._folder if kept else None, prefix=".reading-")
         except OSError as error:
-            log.warning("model cache %s can't be written (%s); set DIORAMA_CACHE to a writable folder", target, error)
-            return False
-        return True
+            log.warning("model cache %s can't be written (%s); set DIORAMA_CACHE", self._folder, error)
+            spool, kept = tempfile.TemporaryDirectory(prefix="diorama-model-"), False
+        with ExitStack() as stack:
+            stack.callback(spool.cleanup)
+            folder = Path(spool.name).resolve()
+            library, unconfined = self._library, os.environ.get(UNCONFINED) == "1"
+            axes = library.axes(self._path)
+            _reader.read(Reading(name, self._path, library.root, *axes, library.own, folder, unconfined))
+            entry, blend = folder / "model.npz", folder / "model.blend"
+            if kept:
+                entry, blend = entry.replace(self._entry), blend.replace(self.blend)
+            else:
+                _spare.push(stack.pop_all())
+            return _read_entry(entry, name, self._path, blend)
+
+
+def write_entry(path: Path, model: Model) -> None:
+    """Write a model: its arrays, and all else but its paths as JSON."""
+    facts = {key: value for key, value in asdict(model).items() if key not in ("path", "blend")}
+    arrays = {key: facts.pop(key) for key in _ARRAYS}
+    np.savez(path, facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
+
+
+def _read_entry(path: Path, name: str, main: Path, blend: Path) -> Model:
+    """A model as written by `write_entry`. Raises many types for a damaged file."""
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
+        facts = json.loads(bytes(stored["facts"]).decode())
+        arrays = {key: stored[key] for key in _ARRAYS}
+    return _MODEL.validate_python({**facts, **arrays, "name": name, "path": main, "blend": blend})

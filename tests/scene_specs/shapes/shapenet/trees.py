@@ -266,9 +266,9 @@ CASES = [
     Case("an empty file", _plain(obj=""), "has no faces"),
     Case("corners only", _plain(obj=lines_of(RED)), "has no faces"),
     Case("all in one place", _plain(obj=obj(scale=0.0)), "in one place"),
-    Case("a face that names a corner too many", _with_lines("f 1 2 99\n"), "names a corner that does not exist"),
-    Case("index zero", _with_lines("f 0 1 2\n"), "model_normalized.obj:32:"),
-    Case("an index too far back", _with_lines("f -99 1 2\n"), "model_normalized.obj:32:"),
+    Case("a face that names a corner too many", _with_lines("f 1 2 99\n"), note="Invalid vertex index 98"),
+    Case("index zero", _with_lines("f 0 1 2\n"), note="Invalid vertex index"),
+    Case("an index too far back", _with_lines("f -99 1 2\n"), note="Invalid vertex index"),
     Case("not a model at all", _plain(obj=b"\x00\x01\x02\xff" * 64), "model_normalized.obj"),
     Case("a link that leads out", _linked_out, "outside the model library"),
 ]

@@ -1,0 +1,143 @@
+"""The warm process that reads models: `python -m diorama.render.ingest`, started by whoever lacks one.
+
+Each line of its input is a `Reading` as JSON, and each line of its output the answer: `{}`, or an error in one line. It
+forks for each model, so that whatever a model does (a crash, an endless loop, gigabytes), this process lives on. It
+ends with its input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from diorama.render.ingest import confinement
+from diorama.render.machine.blender_series import require_module
+from diorama.scene_specs.errors import DioramaError
+from diorama.scene_specs.shapes.shapenet.loading import UNCONFINED, Reading
+
+# Seconds until a model that uses no time, such as one that waits for a pipe, is given up.
+_WAIT = 1.5 * confinement.SECONDS
+_MODULES = ("io_scene_gltf2", "io_scene_fbx", "io_scene_gltf2.blender.imp.scene", "io_scene_fbx.import_fbx")
+_Ingest = Callable[[Reading, Path, int], None]
+
+
+def _warm_up() -> _Ingest:
+    """Import Blender and all that its importers import, which a confined process no longer can."""
+    import bpy
+
+    from diorama.render.ingest.ingest import ingest
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = False
+    for name in _MODULES:
+        if "." not in name:
+            bpy.ops.preferences.addon_enable(module=name)
+        __import__(name)
+    # A model stands as its nodes say: its first animation would move it.
+    sys.modules["io_scene_gltf2.blender.imp.scene"].BlenderScene.create_animations = staticmethod(lambda gltf: None)
+    return ingest
+
+
+def _folders_read(root: Path) -> list[Path]:
+    import bpy
+
+    libraries = [Path(prefix) / "lib" for prefix in (sys.base_prefix, sys.prefix)]
+    return [root, Path(bpy.__file__).parent, *filter(Path.is_dir, libraries), Path("/dev/null"), Path("/dev/urandom")]
+
+
+def _read_confined(ingest: _Ingest, reading: Reading, log: int) -> str:
+    """Read a model, in a forked process; what went wrong in one line, or nothing."""
+    import bpy
+
+    confinement.end_with_parent()
+    folder = Path(reading.folder)
+    bpy.context.preferences.filepaths.temporary_directory = str(folder)
+    if not reading.unconfined:
+        confinement.limit()
+        confinement.confine(_folders_read(reading.root), [folder])
+    try:
+        ingest(reading, folder, log)
+    except DioramaError as error:
+        return str(error)
+    except BaseException as error:  # importers raise anything
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        return f"model {reading.path}: can't be read as {reading.path.suffix[1:].upper()}: {lines[-1][:300]}"
+    return ""
+
+
+def _answer(ingest: _Ingest, reading: Reading) -> str:
+    """Read a model in a process of its own; what went wrong in one line, or nothing."""
+    receiver, sender = os.pipe()
+    with tempfile.TemporaryFile() as log:
+        if (child := os.fork()) == 0:
+            try:
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+                os.write(sender, f"{_read_confined(ingest, reading, log.fileno())}\n".encode()[:4096])
+            finally:
+                # Python's own end would run Blender's, which crashes.
+                os._exit(3)
+        os.close(sender)
+        text, late = _receive(receiver)
+        os.close(receiver)
+        if late:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    if text.endswith(b"\n") and not late:
+        return text.decode("utf-8", "replace").strip()
+    code = os.waitstatus_to_exitcode(status)
+    cause = f"took longer than {_WAIT:g} s" if late else _cause_of(code)
+    return f"model {reading.path}: reading it {cause}"
+
+
+def _cause_of(code: int) -> str:
+    match -code:
+        case signal.SIGXCPU | signal.SIGKILL:
+            return f"took longer than {confinement.SECONDS} s"
+        case signal.SIGSEGV | signal.SIGABRT | signal.SIGBUS:
+            return f"ended in a crash of Blender, or took more than {confinement.MEMORY >> 30} GB of memory"
+        case _:
+            return f"ended with exit code {code}"
+
+
+def _receive(receiver: int) -> tuple[bytes, bool]:
+    """All that a process answers, and whether it took too long."""
+    text, end = b"", time.monotonic() + _WAIT
+    while (left := end - time.monotonic()) > 0 and select.select([receiver], [], [], left)[0]:
+        part = os.read(receiver, 65536)
+        if not part:
+            return text, False
+        text += part
+    return text, True
+
+
+def main() -> int:
+    """Answer until the input ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    try:
+        require_module("bpy")
+        ingest = _warm_up()
+    except DioramaError as error:
+        answers.write(json.dumps({"missing": str(error)}) + "\n")
+        return 1
+    for line in sys.stdin:
+        reading = Reading.of_json(line)
+        if reading.unconfined or confinement.is_supported():
+            problem = _answer(ingest, reading)
+        else:
+            problem = f"model {reading.path}: this system can't confine what reads it ({UNCONFINED}=1 reads it anyway)"
+        answers.write(json.dumps({"error": problem} if problem else {}) + "\n")
+        answers.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

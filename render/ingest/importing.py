@@ -1,0 +1,242 @@
+"""Blender's importer of a file's format, and all that it made as the triangles of one mesh, corner by corner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from diorama.scene_specs.errors import AssetError, counted
+from diorama.scene_specs.rotation import Floats, multiplied
+
+# Triangles of a model, counted before they are made.
+MOST_TRIANGLES = 3_000_000
+_GEOMETRY = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+# Data type of an attribute -> the property of its elements, their numbers, and the type that corners store.
+_TYPES = {
+    "FLOAT": ("value", 1, "FLOAT"),
+    "FLOAT_VECTOR": ("vector", 3, "FLOAT_VECTOR"),
+    "FLOAT2": ("vector", 2, "FLOAT2"),
+    "FLOAT_COLOR": ("color", 4, "FLOAT_COLOR"),
+    "BYTE_COLOR": ("color", 4, "FLOAT_COLOR"),
+}
+# How a C program reads a format without axes of its own as it is.
+_AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
+UV, COLOR = "diorama uv", "diorama color"
+
+
+@dataclass
+class Imported:
+    """What a file holds, in the axes of `axes_of`.
+
+    Attributes:
+        vertices: (V, 3).
+        triangles: (T, 3).
+        slots: (T,) index into `materials`.
+        materials: Blender's materials; None where a surface has none.
+        normals: (T, 3, 3) normal of each corner.
+        layers: name -> data type and values (T, 3, n) of attributes that materials read; UV and COLOR are those that
+            a material reads that names none.
+    """
+
+    vertices: Floats
+    triangles: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    materials: list[Any]
+    normals: Floats
+    layers: dict[str, tuple[str, NDArray[np.float32]]] = field(default_factory=dict)
+
+
+def load(path: Path, suffix: str, original: Path) -> None:
+    """Read a file with Blender's importer.
+
+    Args:
+        suffix: of the file's format, in lower case.
+        original: the file that `path` is a copy of, or `path`.
+
+    Raises:
+        AssetError: Blender has no importer for it.
+    """
+    name = str(path)
+    match suffix:
+        case ".glb" | ".gltf":
+            bpy.ops.import_scene.gltf(filepath=name, import_pack_images=True)
+        case ".obj":
+            # Doubled faces are left out and noted later.
+            bpy.ops.wm.obj_import(filepath=name, validate_meshes=False, **_AS_IT_IS)
+        case ".stl":
+            bpy.ops.wm.stl_import(filepath=name, use_mesh_validate=False, **_AS_IT_IS)
+        case ".ply":
+            bpy.ops.wm.ply_import(filepath=name, **_AS_IT_IS)
+        case ".fbx" if path.open("rb").read(18) == b"Kaydara FBX Binary":
+            bpy.ops.import_scene.fbx(filepath=name, use_anim=False)
+        case ".fbx":
+            bpy.ops.wm.fbx_import(filepath=name, use_anim=False)
+        case ".usd" | ".usda" | ".usdc" | ".usdz":
+            bpy.ops.wm.usd_import(filepath=name, import_textures_mode="IMPORT_PACK")
+        case ".blend":
+            bpy.ops.wm.open_mainfile(filepath=name, use_scripts=False, load_ui=False)
+        case ".dae" if bpy.app.version < (5, 0):
+            bpy.ops.wm.collada_import(filepath=name)
+        case ".dae":
+            raise AssetError(f"model {original}: Blender {bpy.app.version_string} reads no .dae; export it as .glb")
+        case _:
+            raise AssetError(f"model {original}: found the ending {suffix!r}, which no importer of Blender reads")
+
+
+def gather(main: Path) -> Imported:
+    """The triangles of all objects that a render shows, with modifiers, skins, shape keys and instances.
+
+    Raises:
+        AssetError: there are none, or too many.
+    """
+    graph = bpy.context.evaluated_depsgraph_get()
+    # An instance is valid until the next one, so they are gone through twice.
+    total = sum(_count_triangles(entry.object) for entry in graph.object_instances if _is_rendered(entry))
+    if total > MOST_TRIANGLES:
+        raise AssetError(f"model {main}: found {total:,} triangles; allowed: {MOST_TRIANGLES:,}")
+    names = _layers_read()
+    slots: dict[Any, int] = {}
+    parts = [
+        part for entry in graph.object_instances if _is_rendered(entry) for part in _part_of(entry, graph, names, slots)
+    ]
+    if main.suffix.lower() == ".fbx":
+        # Their order changes from run to run.
+        parts.sort(key=lambda part: part.name)
+    if not sum(len(part.triangles) for part in parts):
+        raise AssetError(f"model {main}: it has no faces")
+    return _joined(parts, [*slots])
+
+
+def _is_rendered(entry: Any) -> bool:
+    item = entry.object
+    return bool(entry.show_self) and not item.hide_render and item.type in _GEOMETRY
+
+
+def _count_triangles(item: Any) -> int:
+    return len(item.data.loops) - 2 * len(item.data.polygons) if item.type == "MESH" else 0
+
+
+@dataclass
+class _Part:
+    name: str
+    vertices: Floats
+    triangles: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    normals: Floats
+    layers: dict[str, tuple[str, NDArray[np.float32]]]
+
+
+def _values(items: Any, name: str, width: int, kind: Any = np.float32) -> NDArray[Any]:
+    array = np.empty(len(items) * width, dtype=kind)
+    items.foreach_get(name, array)
+    return array.reshape(-1, width) if width > 1 else array
+
+
+def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> Iterator[_Part]:
+    item = entry.object
+    mesh = item.to_mesh(preserve_all_data_layers=True, depsgraph=graph)
+    if mesh is None or not len(mesh.polygons):
+        return
+    mesh.calc_loop_triangles()
+    triangles = _values(mesh.loop_triangles, "vertices", 3, np.int32).astype(np.int64)
+    corners = _values(mesh.loop_triangles, "loops", 3, np.int32)
+    faces = _values(mesh.loop_triangles, "polygon_index", 1, np.int32)
+    numbers = [slots.setdefault(_original(slot.material), len(slots)) for slot in item.material_slots] or [
+        slots.setdefault(None, len(slots))
+    ]
+    own = np.minimum(_values(mesh.loop_triangles, "material_index", 1, np.int32), len(numbers) - 1)
+    matrix = np.array(entry.matrix_world, dtype=np.float64)
+    vertices = multiplied(_values(mesh.vertices, "co", 3).astype(np.float64), matrix[:3, :3]) + matrix[:3, 3]
+    cofactors = np.stack([np.cross(matrix[k - 2, :3], matrix[k - 1, :3]) for k in range(3)])
+    normals = multiplied(_values(mesh.corner_normals, "vector", 3).astype(np.float64)[corners], cofactors)
+    layers = {
+        name: (kind, _at_corners(attribute, triangles, corners, faces))
+        for name, attribute in _attributes(mesh, names)
+        if (kind := _TYPES[attribute.data_type][2])
+    }
+    if np.linalg.det(matrix[:3, :3]) < 0:
+        triangles, normals = triangles[:, ::-1], normals[:, ::-1]
+        layers = {name: (kind, values[:, ::-1]) for name, (kind, values) in layers.items()}
+    yield _Part(item.name, vertices, triangles, np.array(numbers, dtype=np.int32)[own], normals, layers)
+    item.to_mesh_clear()
+
+
+def _original(material: Any) -> Any:
+    return material and material.original
+
+
+def _attributes(mesh: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
+    """What materials read of a mesh: the texture coordinates and colors that a render takes, and what they name."""
+    # In 5.2, no layer of some files is active.
+    if layers := mesh.uv_layers:
+        yield UV, mesh.attributes[next((layer for layer in layers if layer.active_render), layers[0]).name]
+    index = mesh.color_attributes.render_color_index
+    if 0 <= index < len(mesh.color_attributes):
+        yield COLOR, mesh.color_attributes[index]
+    for name in sorted(names):
+        attribute = mesh.attributes.get(name)
+        if attribute is not None and attribute.data_type in _TYPES and attribute.domain != "EDGE":
+            yield name, attribute
+
+
+def _at_corners(attribute: Any, triangles: Any, corners: Any, faces: Any) -> NDArray[np.float32]:
+    prop, width, _ = _TYPES[attribute.data_type]
+    values = _values(attribute.data, prop, width).reshape(-1, width)
+    match attribute.domain:
+        case "POINT":
+            return values[triangles]
+        case "FACE":
+            return np.repeat(values[faces][:, None], 3, axis=1)
+        case _:
+            return values[corners]
+
+
+def _layers_read() -> set[str]:
+    """Names of the attributes that nodes of materials name."""
+    trees = [material.node_tree for material in bpy.data.materials if material.node_tree] + [*bpy.data.node_groups]
+    nodes = [node for tree in trees for node in tree.nodes]
+    keys = ("uv_map", "layer_name", "attribute_name")
+    return {name for node in nodes for key in keys if isinstance(name := getattr(node, key, None), str) and name}
+
+
+def _joined(parts: list[_Part], materials: list[Any]) -> Imported:
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    counts = [len(part.triangles) for part in parts]
+    layers: dict[str, tuple[str, NDArray[np.float32]]] = {}
+    for name, kind in {name: kind for part in parts for name, (kind, _) in part.layers.items()}.items():
+        width = next(width for _, width, stored in _TYPES.values() if stored == kind)
+        # A part without a layer has zeros in it, but white colors.
+        blank = np.float32(kind == "FLOAT_COLOR")
+        values = [
+            part.layers[name][1]
+            if name in part.layers and part.layers[name][0] == kind
+            else np.full((count, 3, width), blank, dtype=np.float32)
+            for part, count in zip(parts, counts, strict=True)
+        ]
+        layers[name] = (kind, np.concatenate(values))
+    return Imported(
+        vertices=np.concatenate([part.vertices for part in parts]),
+        triangles=np.concatenate([part.triangles + start for part, start in zip(parts, starts, strict=False)]),
+        slots=np.concatenate([part.slots for part in parts]),
+        materials=materials,
+        normals=np.concatenate([part.normals for part in parts]),
+        layers=layers,
+    )
+
+
+def left_out() -> list[str]:
+    """What a file holds beside its surfaces."""
+    kinds = {
+        "animation": bpy.data.actions,
+        "camera": bpy.data.cameras,
+        "light": bpy.data.lights,
+        "volume": bpy.data.volumes,
+        "point cloud": getattr(bpy.data, "pointclouds", ()),
+    }
+    return [counted(len(blocks), kind) for kind, blocks in kinds.items() if len(blocks)]

@@ -1,0 +1,148 @@
+"""Reads one model in this process: its triangles for the compiler, and a .blend of the mesh for Cycles."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from diorama.render.ingest import surfaces
+from diorama.render.ingest.importing import COLOR, UV, Imported, gather, left_out, load
+from diorama.render.ingest.model_files import ModelFiles
+from diorama.render.renderers.cycles.blender_meshes import add_triangles
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.rotation import Floats
+from diorama.scene_specs.shapes.shapenet.loading import Reading, write_entry
+from diorama.scene_specs.shapes.shapenet.model import Faces, Model, Origin, make_model, mean_color, prepared, turned
+
+# Formats that say which way is up, so that Blender turns them: to +Z, front to -Y.
+_TURNED = (".fbx", ".usd", ".usda", ".usdc", ".usdz", ".dae", ".blend")
+SHARP_DEG = 40.0
+# What importers report: in 4.5 with the place in their code, in 5.2 with the time.
+_REPORTS = re.compile(
+    r"^(?:(?:WARN|ERROR) \([\w.]+\): \S+:\d+ \w+: |[\d:.]+ +[\w.]+ +\| (?:WARNING|ERROR) "
+    r"|(?:Error|Warning): |\w+ \| (?=Error))(.*)$",
+    re.MULTILINE,
+)
+
+
+def ingest(reading: Reading, folder: Path, log: int) -> None:
+    """Read a model and write `model.npz` and `model.blend` into a folder.
+
+    Args:
+        log: file descriptor of what this process prints.
+
+    Raises:
+        AssetError: the model is damaged, too large, or of a format that Blender doesn't read.
+    """
+    main = reading.path
+    files = ModelFiles(reading.root, main)
+    suffix = main.suffix.lower()
+    load(files.prepare(folder), suffix, main)
+    for text in left_out():
+        files.note(f"{text} left out")
+    if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes)) > 0:
+        files.note(f"{lost} faces without area were left out")
+    imported = gather(main)
+    up, front = ("+z", "-y") if suffix in _TURNED else (reading.up, reading.front)
+    if suffix in (".glb", ".gltf"):
+        # Blender has turned Y to Z.
+        imported.vertices, imported.normals = (
+            v[..., [0, 2, 1]] * (1, 1, -1) for v in (imported.vertices, imported.normals)
+        )
+    corners = np.arange(imported.triangles.size).reshape(-1, 3)
+    given = Faces(imported.vertices, imported.triangles, corners, imported.slots)
+    faces, unit = prepared(given, up, front, main, files.note)
+    surfaces.pack_images(lambda name: _locate(files, name), files.note)
+    used = sorted(set(faces.slots.tolist()))
+    listed = [imported.materials[slot] for slot in used]
+    materials, colors = surfaces.complete(listed, files.mtl.factors, COLOR in imported.layers, suffix, files.note)
+    faces = Faces(faces.vertices, faces.triangles, faces.corners, np.searchsorted(used, faces.slots).astype(np.int32))
+    if reading.own:
+        files.note_license()
+    _note_reports(files, log, folder)
+    uv = _at(imported.layers[UV][1], faces) if UV in imported.layers else np.zeros((len(faces.slots), 3, 2), np.float32)
+    origin = Origin((reading.up, reading.front), files.named_digests(), files.file_states(), tuple(files.notes))
+    model = make_model(reading.name, main, faces, unit, uv, mean_color(faces, colors), origin)
+    normals = turned(_at(imported.normals, faces), up, front) if reading.own else None
+    mesh = _build_mesh(model, imported, faces, materials, normals)
+    _write_blend(mesh, folder / "model.blend")
+    write_entry(folder / "model.npz", model)
+
+
+def _at(values: Any, faces: Faces) -> Any:
+    """Values (T, 3, n) of the corners that are left, in their order."""
+    return np.ascontiguousarray(values.reshape(-1, values.shape[-1])[faces.corners])
+
+
+def _locate(files: ModelFiles, name: str) -> str | None:
+    """A texture by the path that a file gives for it. Raises AssetError."""
+    named = Path(bpy.path.abspath(name))
+    path = named if named in files.digests else files.locate(str(named), "texture")
+    if path is None:
+        return None
+    files.read(path)
+    return str(path.resolve())
+
+
+def _note_reports(files: ModelFiles, log: int, folder: Path) -> None:
+    """Note what importers report."""
+    os.lseek(log, 0, os.SEEK_SET)
+    text = os.read(log, 1 << 20).decode("utf-8", "replace")
+    for report in _REPORTS.findall(text):
+        files.note(f"Blender reports: {report.strip().replace(f'{folder}/', '').replace(f'{files.root}/', '')}")
+
+
+def _build_mesh(model: Model, imported: Imported, faces: Faces, materials: list[Any], normals: Floats | None) -> Any:
+    """The mesh of a model, with its digest, its materials and all that these read.
+
+    Args:
+        normals: (T, 3, 3), None for a library, whose normals are wrong most often.
+    """
+    mesh = bpy.data.meshes.new("model")
+    mesh["sha256"], mesh["emits"] = model.sha256, surfaces.emits(materials)
+    add_triangles(mesh, model.vertices, model.triangles)
+    for material in materials:
+        mesh.materials.append(material)
+    mesh.polygons.foreach_set("material_index", np.ascontiguousarray(model.slots))
+    for name, (kind, values) in imported.layers.items():
+        attribute = mesh.attributes.new(name, kind, "CORNER")
+        field = {"FLOAT": "value", "FLOAT_COLOR": "color"}.get(kind, "vector")
+        attribute.data.foreach_set(field, _at(values, faces).ravel())
+    if UV in imported.layers:
+        mesh.uv_layers[UV].active_render = True
+    if COLOR in imported.layers:
+        mesh.color_attributes.render_color_index = mesh.color_attributes.find(COLOR)
+    mesh.update(calc_edges=True)
+    mesh.shade_smooth()
+    if normals is None:
+        mesh.set_sharp_from_angle(angle=math.radians(SHARP_DEG))
+    else:
+        a, b, c = (model.vertices[model.triangles[:, k]] for k in range(3))
+        outward = np.cross(b - a, c - a)[:, None]
+        length = np.sqrt((normals * normals).sum(axis=2, keepdims=True))
+        # A face that was turned takes its normals along, and one of no number has that of its face.
+        normals = np.where((normals * outward).sum(axis=2, keepdims=True) < 0, -normals, normals)
+        normals = np.where(length > 0, normals / np.where(length > 0, length, 1), outward)
+        attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
+        attribute.data.foreach_set("vector", np.ascontiguousarray(normals, dtype=np.float32).ravel())
+    if mesh.validate(verbose=False):
+        raise AssetError(f"model {model.path}: Blender had to change its mesh; please report the model")
+    return mesh
+
+
+def _write_blend(mesh: Any, path: Path) -> None:
+    """Write a mesh without anything that reads, runs or moves, and read it back to check that. Raises AssetError."""
+    surfaces.strip([*bpy.data.materials, *bpy.data.node_groups, *bpy.data.images])
+    bpy.data.libraries.write(str(path), {mesh}, fake_user=True, compress=True)
+    before = set(bpy.data.user_map())
+    with bpy.data.libraries.load(str(path)) as (available, appended):
+        appended.meshes = available.meshes
+    for block in sorted(set(bpy.data.user_map()) - before, key=lambda block: str(block.name)):
+        if not isinstance(block, bpy.types.Library):
+            surfaces.check_block(block)

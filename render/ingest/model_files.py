@@ -1,0 +1,229 @@
+"""The files that a model is read from: what it names, where that lies, its notes, and the digest of them all.
+
+Files that a model refers to count only below its root. A name that leads out of it, or to no file, is noted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from diorama.render.ingest.obj_text import MTLLIB, Mtl, count_faces, read_mtl, read_obj
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.files.foreign import file_state, read_foreign
+from diorama.scene_specs.language.diagnostics import value_at
+from diorama.scene_specs.shapes.shapenet.model import FileState
+
+# Notes of a model, and characters of one: each image's record has them.
+_MOST_NOTES, _LONGEST_NOTE, _MOST_LICENSE = 100, 300, 1 << 20
+_TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
+# Files of a folder that may be layers of a USD scene.
+_MOST_LAYERS = 256
+
+
+@dataclass
+class ModelFiles:
+    """The files below a root that a model is read from.
+
+    Attributes:
+        main: the model's own file, resolved.
+        digests: hexadecimal SHA-256 of the contents that decide what the model is.
+        states: of these files, see `file_state`.
+        missing: paths without a file, which would change the model.
+        unhashed: paths that count for the cache but not for the image.
+        mtl: the materials of an .obj file.
+        faces: how many it has.
+    """
+
+    root: Path
+    main: Path
+    digests: dict[Path, str] = field(default_factory=dict)
+    states: dict[Path, tuple[int, ...]] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    missing: list[Path] = field(default_factory=list)
+    unhashed: list[Path] = field(default_factory=list)
+    mtl: Mtl = field(default_factory=Mtl)
+    faces: int = 0
+
+    def note(self, text: str) -> None:
+        """Add a note, once; a long one is cut, and what comes after too many is only mentioned."""
+        text = text if len(text) <= _LONGEST_NOTE else f"{text[: _LONGEST_NOTE - 3]}..."
+        self.notes[text if len(self.notes) < _MOST_NOTES else "more notes are left out"] = None
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file below the root. Raises AssetError."""
+        real = path.resolve()
+        if not real.is_relative_to(self.root):
+            raise AssetError(f"{path} lies outside the model library {self.root}")
+        try:
+            # Before it is read: what replaces it meanwhile is another file.
+            state = file_state(real)
+            content = read_foreign(real)
+        except OSError as error:
+            raise AssetError(f"model {self.main}: {path.name}: can't be read: {error.strerror or error}") from error
+        self.states.setdefault(real, state)
+        self.digests.setdefault(real, hashlib.sha256(content).hexdigest())
+        return content
+
+    def locate(self, named: str, what: str) -> Path | None:
+        """The file that the model calls `named`, also in usual texture folders; None, with a note, if missing."""
+        name = named.strip().strip('"').replace("\\", "/")
+        if not name or "\0" in name:
+            return None
+        pure = PurePosixPath(name)
+        absolute = pure.is_absolute() or name[1:2] == ":"
+        tries = [Path(name)] if pure.is_absolute() else [] if absolute else [self.main.parent / name]
+        tries += [self.main.parent / folder / pure.name for folder in _TEXTURE_FOLDERS]
+        for index, path in enumerate(tries):
+            if (actual := self._actual(path)) is None:
+                continue
+            if index or absolute or actual.name != pure.name:
+                self.note(f"{what} {named!r} was found as {actual.resolve().relative_to(self.root)}")
+            return actual
+        self.note(f"{what} {named!r} is not there")
+        return None
+
+    def _actual(self, path: Path) -> Path | None:
+        """The regular file below the root with this path, whatever the case of its name; None if there is none."""
+        try:
+            if not path.resolve().is_relative_to(self.root):
+                return None
+            if path.is_file():
+                return path
+            # One that appears there changes the model; a folder may give way to a file, too.
+            (self.unhashed if path.exists() else self.missing).append(path)
+            alike = [p for p in sorted(path.parent.iterdir()) if p.name.casefold() == path.name.casefold()]
+            return next((p for p in alike if p.resolve().is_relative_to(self.root) and p.is_file()), None)
+        except (OSError, RuntimeError):  # such as a name that is too long, or a loop of links
+            return None
+
+    def prepare(self, folder: Path) -> Path:
+        """Read what the model's file names, and return the file to import: an .obj is repaired in `folder`.
+
+        Raises:
+            AssetError: a file that decides the geometry is missing or lies outside the root.
+        """
+        content = self.read(self.main)
+        match self.main.suffix.lower():
+            case ".obj":
+                return self._repaired_obj(content, folder)
+            case ".glb" | ".gltf":
+                self._read_gltf(content)
+            case ".usd" | ".usda" | ".usdc":
+                layers = sorted(p for p in self.main.parent.rglob("*.usd*") if self._actual(p) is not None)
+                for path in layers[:_MOST_LAYERS]:
+                    self.read(path)
+        return self.main
+
+    def _repaired_obj(self, content: bytes, folder: Path) -> Path:
+        """A copy that Blender reads completely, whose textures have their real paths."""
+        text = self._text(content, self.main.name)
+        names = dict.fromkeys(name.rstrip() for name in MTLLIB.findall(text.replace("\r", "\n")) if name.strip())
+        materials = "\n".join(self._text(self.read(path), path.name) for path in self._material_files([*names]))
+        self.mtl = read_mtl(materials, self._real_texture, self.note)
+        self.faces, copy = count_faces(text), folder / "model.obj"
+        copy.write_text(read_obj(text, self.mtl, self.note))
+        (folder / "materials.mtl").write_text(self.mtl.text())
+        return copy
+
+    def _material_files(self, names: list[str]) -> list[Path]:
+        paths = [path for name in names for path in self._of_library_line(name)]
+        if not paths and (guess := self._actual(self.main.with_suffix(".mtl"))) is not None:
+            self.note(f"material file {guess.name!r} was taken instead")
+            return [guess]
+        return paths
+
+    def _of_library_line(self, line: str) -> list[Path]:
+        """The files of one `mtllib`, which names one file, perhaps with spaces, or several."""
+        words = line.split()
+        if len(words) > 1 and self._actual(self.main.parent / line) is None:
+            return [path for word in words if (path := self.locate(word, "material file")) is not None]
+        path = self.locate(line, "material file")
+        return [] if path is None else [path]
+
+    def _real_texture(self, named: str) -> Path | None:
+        path = self.locate(named, "texture")
+        if path is None:
+            return None
+        self.read(path)
+        return path.resolve()
+
+    def _text(self, content: bytes, name: str) -> str:
+        """The text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""
+        try:
+            if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+                return content.decode("utf-16")
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            self.note(f"{name} is not UTF-8; read as Latin-1")
+            return content.decode("latin-1")
+
+    def _read_gltf(self, content: bytes) -> None:
+        """Read the buffers and images of other files. Raises AssetError for a buffer that is not there."""
+        head = self.gltf_header(content)
+        for kind in ("buffers", "images"):
+            for uri in (item.get("uri", "data:") for item in value_at(head, (kind,)) or ()):
+                if not isinstance(uri, str) or uri.startswith("data:"):
+                    continue
+                path = self._actual(self.main.parent / unquote(uri))
+                if path is not None:
+                    self.read(path)
+                elif kind == "buffers":
+                    raise AssetError(f"model {self.main}: its buffer {uri[:100]!r} is no file below {self.root}")
+
+    def gltf_header(self, content: bytes) -> Any:
+        """The JSON of a .glb or .gltf file. Raises AssetError."""
+        try:
+            if content.startswith(b"glTF"):
+                content = content[20 : 20 + int.from_bytes(content[12:16], "little")]
+            return json.loads(content.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            raise AssetError(f"model {self.main}: its header can't be read as JSON: {error}") from error
+
+    def note_license(self) -> None:
+        """Note the license of a user's own model: a line of a file beside it, or what its glTF header says.
+
+        The file is `<file>.license`, `LICENSE`, `LICENSE.txt` or `LICENSE.md`; its line with an SPDX identifier counts,
+        else its first. It does not change the model's digest. Raises AssetError, also for a symbolic link, whose target
+        may be anything.
+        """
+        text = next(self._licenses(), None)
+        if text:
+            self.note(f"license: {str(text).strip()[:100]}")
+
+    def _licenses(self) -> Iterator[object]:
+        names = (f"{self.main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")
+        for path in map(self.main.with_name, names):
+            if path.is_symlink():
+                raise AssetError(f"license {path}: is a symbolic link; copy its target in its place")
+            if path.is_file():
+                self.unhashed.append(path)
+                try:
+                    lines = read_foreign(path, _MOST_LICENSE).decode("utf-8", "replace").strip().splitlines()
+                except OSError as error:
+                    raise AssetError(f"license {path}: can't be read: {error.strerror or error}") from error
+                yield next((line for line in lines if "SPDX-License-Identifier:" in line), lines[0] if lines else "")
+            elif not path.exists():
+                self.missing.append(path)
+        if self.main.suffix.lower() in (".glb", ".gltf"):
+            asset = value_at(self.gltf_header(self.read(self.main)), ("asset",))
+            yield value_at(asset, ("copyright",)) or value_at(asset, ("extras", "license"))
+
+    def file_states(self) -> tuple[FileState, ...]:
+        """All paths that decide whether the model must be read again."""
+        states = {path: FileState(str(path)) for path in self.missing}
+        states |= {path: FileState(str(path), file_state(path)) for path in self.unhashed}
+        states |= {path: FileState(str(path), self.states[path], digest) for path, digest in self.digests.items()}
+        return tuple(states.values())
+
+    def named_digests(self) -> list[tuple[str, str]]:
+        """Path below the root and digest of each file that decides what the model is, sorted."""
+        named = ((os.fsencode(path.relative_to(self.root)), digest) for path, digest in self.digests.items())
+        return sorted((name.decode("utf-8", "backslashreplace"), digest) for name, digest in named)

@@ -1,0 +1,337 @@
+"""The materials of a model, as imported: what they miss is filled in, and what reads or runs something is removed.
+
+Each material multiplies its base color by the color of its object if the alpha of that is 1 (`painted`), and has an
+emission of its base color beside its surface (`unlit`), which the renderer connects.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import bpy
+from PIL import Image
+
+from diorama.render.ingest.importing import COLOR
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.language.model_names import UNLIT_NODE
+from diorama.scene_specs.rotation import Vec, rounded3
+from diorama.scene_specs.shapes.shapenet.model import GRAY
+
+# Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
+MOST_PIXELS, ALL_PIXELS = 1 << 26, 1 << 28
+# Nodes of all materials together, with those in groups.
+_MOST_NODES = 5_000
+# A smaller alpha is taken for an exporter's error: nobody models an invisible part.
+_LEAST_ALPHA = 0.05
+# Shaders with a color of their own, and its input. Where there is a Principled BSDF, the others don't count.
+_COLORED = {
+    "BSDF_PRINCIPLED": "Base Color",
+    "EMISSION": "Color",
+    "BSDF_DIFFUSE": "Color",
+    "BSDF_GLASS": "Color",
+    "BSDF_GLOSSY": "Color",
+    "BSDF_REFRACTION": "Color",
+    "BSDF_TRANSLUCENT": "Color",
+    "SUBSURFACE_SCATTERING": "Color",
+}
+# Nodes that read files or run code, and pointers of nodes to what is not part of a material.
+# Formats whose materials name no colors of vertices.
+_PLAIN = (".obj", ".ply", ".stl", ".dae")
+_FORBIDDEN = ("SCRIPT", "TEX_IES")
+_POINTERS = ("object", "ies", "script")
+_WHITE = (1.0, 1.0, 1.0, 1.0)
+
+Note = Callable[[str], None]
+
+
+def complete(
+    materials: Sequence[Any], factors: Mapping[str, Vec], colored: bool, suffix: str, note: Note
+) -> tuple[list[Any], list[Vec]]:
+    """Prepare the materials of a model's slots.
+
+    Args:
+        materials: None where a slot has none.
+        factors: material -> the color that multiplies its texture, where Blender's importer leaves it out.
+        colored: whether the mesh has colors.
+        suffix: of the format. In some, colors of vertices count that no material reads.
+
+    Returns:
+        A material for each slot, and its base color: linear RGB, gray for a texture.
+    """
+    used = [_undefined(colored, note) if material is None else _with_tree(material) for material in materials]
+    white = suffix in (".glb", ".gltf")
+    count = sum(len(tree.nodes) for tree in _trees(used))
+    if count > _MOST_NODES:
+        raise AssetError(f"found {count:,} nodes of materials; allowed: {_MOST_NODES:,}")
+    for tree in _trees(used):
+        _fill_missing_images(tree, white)
+    colors = []
+    for material, original in zip(used, materials, strict=True):
+        shaders = _shaders(material)
+        for tree, socket in shaders if material.name in factors else ():
+            _multiply_factor(tree, socket, factors[material.name])
+        if colored and not _reads_color(material) and (suffix in _PLAIN or original is None):
+            for tree, socket in shaders:
+                _multiply_vertex_color(tree, socket)
+        _make_visible(material, note)
+        colors.append(_color_of(shaders))
+        for tree, socket in shaders:
+            _tint(tree, socket)
+        _add_unlit(material, shaders)
+    return used, colors
+
+
+def _undefined(colored: bool, note: Note) -> Any:
+    """The material of surfaces without one: gray, or the color of their corners."""
+    if not colored:
+        note("its materials are not defined; it is gray")
+    material = _with_tree(bpy.data.materials.new("undefined"))
+    shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    shader.inputs["Base Color"].default_value = _WHITE if colored else (*GRAY, 1.0)
+    shader.inputs["Roughness"].default_value = 0.8
+    return material
+
+
+def _with_tree(material: Any) -> Any:
+    """A material with nodes; in 4.5, one may only have a color."""
+    if material.node_tree is None or not (material.use_nodes or bpy.app.version >= (5, 0)):
+        material.use_nodes = True
+        for node in material.node_tree.nodes:
+            if node.type == "BSDF_PRINCIPLED":
+                node.inputs["Base Color"].default_value = material.diffuse_color
+                node.inputs["Roughness"].default_value = material.roughness
+                node.inputs["Metallic"].default_value = material.metallic
+    return material
+
+
+def _trees(materials: Sequence[Any]) -> list[Any]:
+    """The node trees of materials, and the groups in them, each once."""
+    trees: dict[str, Any] = {}
+    waiting = [material.node_tree for material in materials]
+    while waiting:
+        tree = waiting.pop()
+        if tree is not None and trees.setdefault(str(tree.as_pointer()), tree) is tree:
+            waiting += [node.node_tree for node in tree.nodes if node.type == "GROUP"]
+    return [*trees.values()]
+
+
+def _output(tree: Any, kind: str = "OUTPUT_MATERIAL") -> Any:
+    """The active output of a tree, or None."""
+    outputs = [node for node in tree.nodes if node.type == kind]
+    return next((node for node in outputs if node.is_active_output), outputs[0] if outputs else None)
+
+
+def _shaders(material: Any) -> list[tuple[Any, Any]]:
+    """Tree and color input of each shader that leads to the surface, also in groups."""
+    reached = [*_reached(material.node_tree, "OUTPUT_MATERIAL", set())]
+    principled = [(tree, node) for tree, node in reached if node.type == "BSDF_PRINCIPLED"]
+    return [(tree, node.inputs[_COLORED[node.type]]) for tree, node in principled or reached]
+
+
+def _reached(tree: Any, kind: str, seen: set[int]) -> Iterator[tuple[Any, Any]]:
+    waiting = [_output(tree, kind)]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node.as_pointer() in seen:
+            continue
+        seen.add(node.as_pointer())
+        if node.type == "GROUP" and node.node_tree is not None:
+            yield from _reached(node.node_tree, "GROUP_OUTPUT", seen)
+        elif node.type in _COLORED:
+            yield tree, node
+        waiting += [link.from_node for socket in node.inputs if socket.type == "SHADER" for link in socket.links]
+
+
+def _fill_missing_images(tree: Any, white: bool) -> None:
+    """Let the factors of a material stay where an image is missing; Cycles would show magenta."""
+    for node in [node for node in tree.nodes if node.type in ("TEX_IMAGE", "TEX_ENVIRONMENT") and node.image is None]:
+        for output in node.outputs:
+            for link in list(output.links):
+                target = link.to_socket
+                tree.links.remove(link)
+                _set_neutral(target, white)
+        tree.nodes.remove(node)
+
+
+def _set_neutral(socket: Any, white: bool) -> None:
+    """Give an input the value that changes nothing.
+
+    Args:
+        white: also base colors, which are factors otherwise.
+    """
+    if "Emission" in socket.name:
+        socket.default_value = (0.0, 0.0, 0.0, 1.0)
+    elif socket.type == "RGBA" and socket.node.type != "NORMAL_MAP" and (white or socket.name != "Base Color"):
+        socket.default_value = _WHITE
+    elif socket.name in ("Alpha", "Fac", "Factor"):
+        socket.default_value = 1.0
+
+
+def _reads_color(material: Any) -> bool:
+    kinds = ("VERTEX_COLOR", "ATTRIBUTE")
+    return any(node.type in kinds for tree in _trees([material]) for node in tree.nodes)
+
+
+def _mixed(tree: Any, socket: Any, color: Any, factor: Any) -> None:
+    """Multiply an input by an output, as far as a factor says."""
+    mix = tree.nodes.new("ShaderNodeMix")
+    mix.data_type, mix.blend_type, mix.clamp_result = "RGBA", "MULTIPLY", False
+    ends = {end.identifier: end for end in (*mix.inputs, *mix.outputs)}
+    if socket.links:
+        tree.links.new(socket.links[0].from_socket, ends["A_Color"])
+    else:
+        ends["A_Color"].default_value = socket.default_value
+    tree.links.new(color, ends["B_Color"])
+    if isinstance(factor, float):
+        ends["Factor_Float"].default_value = factor
+    else:
+        tree.links.new(factor, ends["Factor_Float"])
+    tree.links.new(ends["Result_Color"], socket)
+
+
+def _multiply_factor(tree: Any, socket: Any, color: Vec) -> None:
+    """Multiply a texture; a missing one leaves the color alone."""
+    if not socket.links:
+        socket.default_value = (*color, 1.0)
+    elif color != _WHITE[:3]:
+        node = tree.nodes.new("ShaderNodeRGB")
+        node.outputs[0].default_value = (*color, 1.0)
+        _mixed(tree, socket, node.outputs[0], 1.0)
+
+
+def _multiply_vertex_color(tree: Any, socket: Any) -> None:
+    node = tree.nodes.new("ShaderNodeVertexColor")
+    node.layer_name = COLOR
+    _mixed(tree, socket, node.outputs["Color"], 1.0)
+
+
+def _tint(tree: Any, socket: Any) -> None:
+    info = tree.nodes.new("ShaderNodeObjectInfo")
+    _mixed(tree, socket, info.outputs["Color"], info.outputs["Alpha"])
+
+
+def _make_visible(material: Any, note: Note) -> None:
+    for tree in _trees([material]):
+        for node in tree.nodes:
+            alpha = node.inputs["Alpha"] if node.type == "BSDF_PRINCIPLED" else None
+            if alpha is not None and not alpha.links and alpha.default_value < _LEAST_ALPHA:
+                alpha.default_value = 1.0
+                note(f"material {material.name!r} is wholly transparent; made opaque")
+
+
+def _color_of(shaders: Sequence[tuple[Any, Any]]) -> Vec:
+    if not shaders or shaders[0][1].links:
+        return GRAY
+    red, green, blue, _ = shaders[0][1].default_value
+    return rounded3((red, green, blue))
+
+
+def _add_unlit(material: Any, shaders: Sequence[tuple[Any, Any]]) -> None:
+    """Add the emission of the base color that `unlit` shows: that of the first shader outside of groups."""
+    tree = material.node_tree
+    emission = tree.nodes.new("ShaderNodeEmission")
+    emission.name = UNLIT_NODE
+    socket = next((socket for owner, socket in shaders if owner == tree), None)
+    if socket is None:
+        emission.inputs["Color"].default_value = (*GRAY, 1.0)
+        return
+    # The input now comes from the mix with the object's color, whose first input is the base.
+    base = next(end for end in socket.links[0].from_node.inputs if end.identifier == "A_Color")
+    if base.links:
+        tree.links.new(base.links[0].from_socket, emission.inputs["Color"])
+    else:
+        emission.inputs["Color"].default_value = base.default_value
+
+
+def emits(materials: Sequence[Any]) -> bool:
+    """Whether a material may light others."""
+    for node in [node for tree in _trees(materials) for node in tree.nodes]:
+        if node.type == "EMISSION" and node.name != UNLIT_NODE:
+            return True
+        if node.type == "BSDF_PRINCIPLED":
+            color, strength = node.inputs["Emission Color"], node.inputs["Emission Strength"]
+            if (strength.links or strength.default_value > 0) and (color.links or any(color.default_value[:3])):
+                return True
+    return False
+
+
+def pack_images(locate: Callable[[str], str | None], note: Note) -> None:
+    """Pack the images of materials, and remove those that are not there. Raises AssetError for too many pixels.
+
+    Args:
+        locate: finds a file by the path that the model has for it.
+    """
+    total = 0
+    for image in [image for image in bpy.data.images if image.users and image.source != "VIEWER"]:
+        if image.source == "FILE" and not image.packed_file:
+            path = locate(image.filepath)
+            if path is not None:
+                image.filepath = path
+                try:
+                    image.pack()
+                except RuntimeError:
+                    note(f"texture {image.name!r} can't be read")
+        size = _pixels(image)
+        total += size
+        if size > MOST_PIXELS or total > ALL_PIXELS:
+            allowed = f"{MOST_PIXELS:,}, and {ALL_PIXELS:,} in all images"
+            raise AssetError(f"image {image.name!r} has {size:,} pixels; allowed: {allowed}")
+        if size == 0:
+            note(f"texture {image.name!r} can't be read as a picture")
+            # Its path would stay, and the renderer would open it.
+            bpy.data.images.remove(image)
+
+
+def _pixels(image: Any) -> int:
+    """The number of pixels by an image's header, without decoding it; 0 of what is no packed image."""
+    if image.source == "GENERATED":
+        return int(image.generated_width * image.generated_height)
+    if image.source != "FILE" or not image.packed_file:
+        return 0
+    try:
+        with Image.open(io.BytesIO(image.packed_file.data)) as opened:
+            return int(opened.width * opened.height)
+    except Image.DecompressionBombError:
+        return 1 << 62
+    except Exception:  # readers of image formats raise many types; Blender may read what Pillow doesn't
+        return int(image.size[0] * image.size[1])
+
+
+def strip(blocks: Sequence[Any]) -> None:
+    """Remove animation, drivers, custom properties, paths, and nodes that read or run something."""
+    for block in blocks:
+        block.animation_data_clear()
+        for key in list(block.keys()):
+            del block[key]
+        if isinstance(block, bpy.types.Image):
+            block.filepath_raw = ""
+        elif isinstance(block, bpy.types.Material):
+            block.displacement_method = "BUMP"
+            output = _output(block.node_tree)
+            for link in list(output.inputs["Volume"].links) if output is not None else ():
+                block.node_tree.links.remove(link)
+            strip([block.node_tree])
+        elif isinstance(block, bpy.types.NodeTree):
+            _strip_nodes(block)
+
+
+def _strip_nodes(tree: Any) -> None:
+    for node in list(tree.nodes):
+        if node.type in _FORBIDDEN:
+            tree.nodes.remove(node)
+            continue
+        for pointer in _POINTERS:
+            if getattr(node, pointer, None) is not None:
+                setattr(node, pointer, None)
+
+
+def check_block(block: Any) -> None:
+    """Check a data-block that was read back from a written file. Raises AssetError for what should not be there."""
+    kinds = (bpy.types.Mesh, bpy.types.Material, bpy.types.Image, bpy.types.ShaderNodeTree)
+    if not isinstance(block, kinds):
+        raise AssetError(f"found the {block.id_type.lower()} {block.name!r}; allowed: meshes, materials and images")
+    moves = getattr(block, "animation_data", None) is not None
+    if block.library is not None or moves or getattr(block, "filepath_raw", ""):
+        raise AssetError(f"found {block.name!r} that moves or reads another file")
