@@ -30,9 +30,6 @@ def test_twelve_files_are_one_mug_or_refused(tmp_path: Path, monkeypatch: pytest
     usual = models["two-materials.glb"]
     for name, model in models.items():
         np.testing.assert_allclose(model.upper, usual.upper, atol=2e-3, err_msg=name)
-        assert sum(material.texture is not None for material in model.materials) == (
-            "texture" in name or "jpeg" in name
-        )
     # The handle is on the right of the front.
     assert usual.vertices[usual.vertices[:, 0] > 0.6][:, 2].std() > 0.1
     assert len(models["huge.glb"].triangles) > 200_000

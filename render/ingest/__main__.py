@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -24,25 +25,8 @@ from diorama.scene_specs.shapes.shapenet.loading import UNCONFINED, Reading
 
 # Seconds until a model that uses no time, such as one that waits for a pipe, is given up.
 _WAIT = 1.5 * confinement.SECONDS
-_MODULES = ("io_scene_gltf2", "io_scene_fbx", "io_scene_gltf2.blender.imp.scene", "io_scene_fbx.import_fbx")
+_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b")
 _Ingest = Callable[[Reading, Path, int], None]
-
-
-def _warm_up() -> _Ingest:
-    """Import Blender and all that its importers import, which a confined process no longer can."""
-    import bpy
-
-    from diorama.render.ingest.ingest import ingest
-
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.context.preferences.filepaths.use_scripts_auto_execute = False
-    for name in _MODULES:
-        if "." not in name:
-            bpy.ops.preferences.addon_enable(module=name)
-        __import__(name)
-    # A model stands as its nodes say: its first animation would move it.
-    sys.modules["io_scene_gltf2.blender.imp.scene"].BlenderScene.create_animations = staticmethod(lambda gltf: None)
-    return ingest
 
 
 def _folders_read(root: Path) -> list[Path]:
@@ -67,9 +51,16 @@ def _read_confined(ingest: _Ingest, reading: Reading, log: int) -> str:
     except DioramaError as error:
         return str(error)
     except BaseException as error:  # importers raise anything
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-        return f"model {reading.path}: can't be read as {reading.path.suffix[1:].upper()}: {lines[-1][:300]}"
+        kind = reading.path.suffix[1:].upper()
+        return f"model {reading.path}: can't be read as {kind}: {_cause_in(str(error)) or type(error).__name__}"
     return ""
+
+
+def _cause_in(text: str) -> str:
+    """The line that says what went wrong; operators of Blender raise errors with a whole traceback as their text."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Location:")]
+    causes = [line for line in lines if _RAISED.match(line)] if "Traceback" in text else lines
+    return (causes or lines or [""])[-1][:300]
 
 
 def _answer(ingest: _Ingest, reading: Reading) -> str:
@@ -124,10 +115,12 @@ def main() -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
         require_module("bpy")
-        ingest = _warm_up()
+        from diorama.render.ingest.importing import warm_up
+        from diorama.render.ingest.ingest import ingest
     except DioramaError as error:
         answers.write(json.dumps({"missing": str(error)}) + "\n")
         return 1
+    warm_up()
     for line in sys.stdin:
         reading = Reading.of_json(line)
         if reading.unconfined or confinement.is_supported():

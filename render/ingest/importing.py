@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ _TYPES = {
 }
 # How a C program reads a format without axes of its own as it is.
 _AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
+# Characters of a file's text in a message.
+_SHOWN = 100
 UV, COLOR = "diorama uv", "diorama color"
 
 
@@ -50,6 +53,18 @@ class Imported:
     materials: list[Any]
     normals: Floats
     layers: dict[str, tuple[str, NDArray[np.float32]]] = field(default_factory=dict)
+
+
+def warm_up() -> None:
+    """Import all that the importers import, which a confined process no longer can."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = False
+    for name in ("io_scene_gltf2", "io_scene_fbx"):
+        bpy.ops.preferences.addon_enable(module=name)
+    import_module("io_scene_fbx.import_fbx")
+    # A model stands as its nodes say: its first animation would move it.
+    scene = import_module("io_scene_gltf2.blender.imp.scene")
+    scene.BlenderScene.create_animations = staticmethod(lambda gltf: None)
 
 
 def load(path: Path, suffix: str, original: Path) -> None:
@@ -230,8 +245,8 @@ def _joined(parts: list[_Part], materials: list[Any]) -> Imported:
     )
 
 
-def left_out() -> list[str]:
-    """What a file holds beside its surfaces."""
+def left_out(extensions: Sequence[str]) -> list[str]:
+    """What a file holds beside its surfaces, and those of its glTF extensions that the importer does not know."""
     kinds = {
         "animation": bpy.data.actions,
         "camera": bpy.data.cameras,
@@ -239,4 +254,7 @@ def left_out() -> list[str]:
         "volume": bpy.data.volumes,
         "point cloud": getattr(bpy.data, "pointclouds", ()),
     }
-    return [counted(len(blocks), kind) for kind, blocks in kinds.items() if len(blocks)]
+    importer = import_module("io_scene_gltf2.io.imp.gltf2_io_gltf").glTFImporter
+    known = importer("", {"import_user_extensions": []}).extensions_managed if extensions else ()
+    unknown = [f"extension {name[:_SHOWN]}" for name in extensions if name not in known]
+    return unknown + [counted(len(blocks), kind) for kind, blocks in kinds.items() if len(blocks)]

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from diorama.render.ingest import surfaces
+from diorama.render.ingest.confinement import flush
 from diorama.render.ingest.importing import COLOR, UV, Imported, gather, left_out, load
 from diorama.render.ingest.model_files import ModelFiles
 from diorama.render.renderers.cycles.blender_meshes import add_triangles
@@ -26,9 +27,13 @@ SHARP_DEG = 40.0
 # What importers report: in 4.5 with the place in their code, in 5.2 with the time.
 _REPORTS = re.compile(
     r"^(?:(?:WARN|ERROR) \([\w.]+\): \S+:\d+ \w+: |[\d:.]+ +[\w.]+ +\| (?:WARNING|ERROR) "
-    r"|(?:Error|Warning): |\w+ \| (?=Error))(.*)$",
+    r"|[\d:]+ \| (?:WARNING|ERROR): |(?:Error|Warning): |\w+ \| (?=Error))(?:in \w+ at line \d+ of \S+ -- )?(.*)$",
     re.MULTILINE,
 )
+
+# A missing image is noted later, and the importer of .obj first looks for each at a place where none is. A .blend file
+# has windows of its own, too.
+_BESIDE = ("Cannot load image", "region type", "Could not open asset")
 
 
 def ingest(reading: Reading, folder: Path, log: int) -> None:
@@ -44,9 +49,14 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     files = ModelFiles(reading.root, main)
     suffix = main.suffix.lower()
     load(files.prepare(folder), suffix, main)
-    for text in left_out():
+    reports = _reports(log, folder, files.root)
+    for report in reports:
+        files.note(f"Blender reports: {report}")
+    for text in left_out(files.extensions):
         files.note(f"{text} left out")
-    if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes)) > 0:
+    if not sum(len(mesh.polygons) for mesh in bpy.data.meshes) + len(bpy.data.curves) + len(bpy.data.metaballs):
+        raise AssetError("; ".join([f"model {main}: it has no faces", *reports[:1]]))
+    if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes) - len(reports)) > 0:
         files.note(f"{lost} faces without area were left out")
     imported = gather(main)
     up, front = ("+z", "-y") if suffix in _TURNED else (reading.up, reading.front)
@@ -65,7 +75,6 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     faces = Faces(faces.vertices, faces.triangles, faces.corners, np.searchsorted(used, faces.slots).astype(np.int32))
     if reading.own:
         files.note_license()
-    _note_reports(files, log, folder)
     uv = _at(imported.layers[UV][1], faces) if UV in imported.layers else np.zeros((len(faces.slots), 3, 2), np.float32)
     origin = Origin((reading.up, reading.front), files.named_digests(), files.file_states(), tuple(files.notes))
     model = make_model(reading.name, main, faces, unit, uv, mean_color(faces, colors), origin)
@@ -82,20 +91,24 @@ def _at(values: Any, faces: Faces) -> Any:
 
 def _locate(files: ModelFiles, name: str) -> str | None:
     """A texture by the path that a file gives for it. Raises AssetError."""
-    named = Path(bpy.path.abspath(name))
-    path = named if named in files.digests else files.locate(str(named), "texture")
-    if path is None:
-        return None
-    files.read(path)
-    return str(path.resolve())
+    path = Path(bpy.path.abspath(name))
+    if path not in files.digests:
+        named = str(path.relative_to(files.main.parent)) if path.is_relative_to(files.main.parent) else name
+        located = files.locate(named, "texture")
+        if located is None:
+            return None
+        files.read(located)
+        path = located.resolve()
+    return str(path)
 
 
-def _note_reports(files: ModelFiles, log: int, folder: Path) -> None:
-    """Note what importers report."""
+def _reports(log: int, folder: Path, root: Path) -> list[str]:
+    """What importers report, each once."""
+    flush()
     os.lseek(log, 0, os.SEEK_SET)
     text = os.read(log, 1 << 20).decode("utf-8", "replace")
-    for report in _REPORTS.findall(text):
-        files.note(f"Blender reports: {report.strip().replace(f'{folder}/', '').replace(f'{files.root}/', '')}")
+    found = (match.strip().replace(f"{folder}/", "").replace(f"{root}/", "") for match in _REPORTS.findall(text))
+    return [report for report in dict.fromkeys(found) if not report.startswith(_BESIDE)]
 
 
 def _build_mesh(model: Model, imported: Imported, faces: Faces, materials: list[Any], normals: Floats | None) -> Any:

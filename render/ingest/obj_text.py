@@ -18,9 +18,10 @@ from diorama.scene_specs.rotation import Vec
 MTLLIB = re.compile(r"^[^\S\n]*mtllib[ \t]+(.*)$", re.MULTILINE)
 _USEMTL = re.compile(r"^([^\S\n]*usemtl[ \t]+)(\S.*)$", re.MULTILINE)
 _CONTINUED = re.compile(r"\\\n")
-# A corner with coordinates that are no numbers, which Blender reads as 0; one of these; a corner with a color.
-_NO_NUMBERS = re.compile(r"^[^\S\n]*v(?=[ \t]).*?[ \t][+-]?(?:nan|inf|[\d.]*#).*$", re.MULTILINE | re.IGNORECASE)
-_NO_NUMBER = re.compile(r"(?<=[ \t])[+-]?(?:nan|inf|[\d.]*#)\S*", re.IGNORECASE)
+# What is no number of 32 bits, which Blender reads as 0; a corner with one; a corner with a color.
+_WRONG = r"[+-]?(?:nan|inf|[\d.]*#|[\d.]+e\+?(?:3[89]|[4-9]\d|\d{3}))\S*"
+_NO_NUMBERS = re.compile(rf"^[^\S\n]*v(?=[ \t]).*?[ \t]{_WRONG}.*$", re.MULTILINE | re.IGNORECASE)
+_NO_NUMBER = re.compile(rf"(?<=[ \t]){_WRONG}", re.IGNORECASE)
 _COLORED = re.compile(r"^[^\S\n]*v(?:[^\S\n]+\S+){6}", re.MULTILINE)
 _FACE = re.compile(r"^[^\S\n]*f[ \t]", re.MULTILINE)
 _CORNER = re.compile(r"(?<=^v )[^\S\n]*\S.*$", re.MULTILINE)
@@ -39,7 +40,7 @@ _KEYS = {key.lower(): key for key in (*_COLORS, *_NUMBERS, *_MAPS, "aniso", "ani
 _BLACK = 0.02
 
 # Stands for what is no number: faces with corners so far away are left out.
-_FAR = "1e38"
+_FAR = "1e37"
 
 Note = Callable[[str], None]
 

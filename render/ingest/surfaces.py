@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -261,25 +262,23 @@ def pack_images(locate: Callable[[str], str | None], note: Note) -> None:
     """Pack the images of materials, and remove those that are not there. Raises AssetError for too many pixels.
 
     Args:
-        locate: finds a file by the path that the model has for it.
+        locate: finds a file by the path that the model has for it, and notes if it is missing.
     """
     total = 0
     for image in [image for image in bpy.data.images if image.users and image.source != "VIEWER"]:
-        if image.source == "FILE" and not image.packed_file:
-            path = locate(image.filepath)
-            if path is not None:
-                image.filepath = path
-                try:
-                    image.pack()
-                except RuntimeError:
-                    note(f"texture {image.name!r} can't be read")
+        path = None
+        if image.source == "FILE" and not image.packed_file and (path := locate(image.filepath)) is not None:
+            image.filepath = path
+            with suppress(RuntimeError):
+                image.pack()
         size = _pixels(image)
         total += size
         if size > MOST_PIXELS or total > ALL_PIXELS:
             allowed = f"{MOST_PIXELS:,}, and {ALL_PIXELS:,} in all images"
             raise AssetError(f"image {image.name!r} has {size:,} pixels; allowed: {allowed}")
         if size == 0:
-            note(f"texture {image.name!r} can't be read as a picture")
+            if path is not None or image.packed_file or image.source != "FILE":
+                note(f"texture {image.name!r} can't be read as a picture")
             # Its path would stay, and the renderer would open it.
             bpy.data.images.remove(image)
 
@@ -307,7 +306,7 @@ def strip(blocks: Sequence[Any]) -> None:
             del block[key]
         if isinstance(block, bpy.types.Image):
             block.filepath_raw = ""
-        elif isinstance(block, bpy.types.Material):
+        elif isinstance(block, bpy.types.Material) and block.node_tree is not None:
             block.displacement_method = "BUMP"
             output = _output(block.node_tree)
             for link in list(output.inputs["Volume"].links) if output is not None else ():

@@ -21,7 +21,7 @@ from diorama.scene_specs.language.vocabulary import INVENTED_PREFIX, has_prefix
 PREFIX = "shapenet:"
 FILE_PREFIX = "model:"
 # How the names of readable files end, in lower case.
-MESH_SUFFIXES = (".glb", ".obj")
+MESH_SUFFIXES = (".glb", ".gltf", ".obj", ".ply", ".stl", ".fbx", ".usd", ".usda", ".usdc", ".usdz", ".blend", ".dae")
 # Material of a model that keeps its own materials.
 ORIGINAL = "original"
 # Material of a model that keeps its own materials, in the object's color.
