@@ -9,6 +9,8 @@ from pathlib import Path
 
 from diorama.assets.build.shapenet_mini.library import CATEGORIES
 from diorama.assets.build.shapenet_mini.writer import model_id, write_model
+from diorama.scene_specs.shapes.shapenet import Library
+from diorama.scene_specs.shapes.shapenet.loading import write_triangles
 
 LIBRARY = Path(__file__).resolve().parents[2] / "shapenet_mini"
 
@@ -48,6 +50,7 @@ def main() -> None:
     build(made)
     shutil.rmtree(folder, ignore_errors=True)
     made.rename(folder)
+    write_triangles(Library(folder))
 
 
 if __name__ == "__main__":

@@ -224,7 +224,13 @@ def library() -> Library:
         UsageError: for wrong settings.
         AssetError: for a missing folder.
     """
-    return _checked_library(*(library_setting() or (str(package_assets() / "shapenet_mini"), "+y", "-z")))
+    setting = library_setting()
+    return _checked_library(*setting) if setting else packaged_library()
+
+
+def packaged_library() -> Library:
+    """The library that comes with Diorama."""
+    return _checked_library(str(package_assets() / "shapenet_mini"), "+y", "-z")
 
 
 @lru_cache(maxsize=16)

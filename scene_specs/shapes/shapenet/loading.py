@@ -20,18 +20,21 @@ import tempfile
 import threading
 from collections import OrderedDict
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from diorama.scene_specs.errors import AssetError, UsageError
-from diorama.scene_specs.files.foreign import is_of_others
-from diorama.scene_specs.shapes.shapenet.library import Library, source_of
-from diorama.scene_specs.shapes.shapenet.model import VERSION, Model
+from diorama.scene_specs.files.foreign import file_state, is_of_others
+from diorama.scene_specs.language.model_names import PREFIX
+from diorama.scene_specs.shapes.shapenet.library import Library, packaged_library, source_of
+from diorama.scene_specs.shapes.shapenet.model import VERSION, FileState, Model
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +43,8 @@ _HELD, _HELD_BYTES = 64, 256 << 20
 _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
 # Cache folders that a warning has named.
 _warned: set[Path] = set()
+# Stored triangles of a library, and what their coordinates are multiplied by.
+_TRIANGLES, _DECIMALS = "triangles.npz", 1e7
 _ARRAYS = ("vertices", "triangles", "uv", "slots")
 _MODEL = TypeAdapter(Model)
 # The program that reads models by Blender.
@@ -224,6 +229,8 @@ class ModelCache:
 
     def read(self, name: str) -> Model | None:
         """The model; None if the entry is missing, damaged, out of date or another user's."""
+        if self._library == packaged_library():
+            return _packaged_model(self._library.root, name, self._path, self.blend)
         if not self._is_ours(self._entry, self.blend):
             return None
         try:
@@ -263,9 +270,13 @@ class ModelCache:
 
 def write_entry(path: Path, model: Model) -> None:
     """Write a model: its arrays, and all else but its paths as JSON."""
+    np.savez(path, **_dumped(model))  # type: ignore[arg-type]
+
+
+def _dumped(model: Model) -> dict[str, NDArray[Any]]:
     facts = {key: value for key, value in asdict(model).items() if key not in ("path", "blend")}
     arrays = {key: facts.pop(key) for key in _ARRAYS}
-    np.savez(path, facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
+    return {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays}
 
 
 def _read_entry(path: Path, name: str, main: Path, blend: Path) -> Model:
@@ -274,3 +285,36 @@ def _read_entry(path: Path, name: str, main: Path, blend: Path) -> Model:
         facts = json.loads(bytes(stored["facts"]).decode())
         arrays = {key: stored[key] for key in _ARRAYS}
     return _MODEL.validate_python({**facts, **arrays, "name": name, "path": main, "blend": blend})
+
+
+def write_triangles(library: Library) -> None:
+    """Write the triangles of a library beside its models, so that nobody needs Blender to measure them."""
+    stored: dict[str, NDArray[Any]] = {}
+    for name in [f"{category}/{number}" for category in library.categories() for number in library.models(category)]:
+        shape = f"{PREFIX}{name}"
+        model = ModelCache(library.find(shape)[1], library).make(shape)
+        files = [FileState(str(Path(file.path).relative_to(library.root)), (), file.sha256) for file in model.files]
+        arrays = _dumped(replace(model, files=tuple(files)))
+        # Numbers of seven decimals.
+        arrays["vertices"] = np.rint(model.vertices * _DECIMALS).astype(np.int32)
+        stored |= {f"{name}/{key}": array for key, array in arrays.items()}
+    np.savez_compressed(library.root / _TRIANGLES, **stored)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1)
+def _stored_triangles(root: Path) -> Any:
+    return np.load(root / _TRIANGLES, allow_pickle=False)
+
+
+def _packaged_model(root: Path, name: str, main: Path, blend: Path) -> Model | None:
+    """A model of the packaged library from its stored triangles, while its files are those that came with them."""
+    stored, prefix = _stored_triangles(root), name.removeprefix(PREFIX)
+    facts = json.loads(bytes(stored[f"{prefix}/facts"]).decode())
+    files = [
+        FileState(str(root / file["path"]), file_state(root / file["path"]), file["sha256"]) for file in facts["files"]
+    ]
+    if not all(file.has_contents() for file in files):
+        return None
+    arrays = {key: stored[f"{prefix}/{key}"] for key in _ARRAYS}
+    arrays["vertices"] = arrays["vertices"] / _DECIMALS
+    return _MODEL.validate_python({**facts, **arrays, "files": files, "name": name, "path": main, "blend": blend})
