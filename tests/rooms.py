@@ -10,13 +10,19 @@ from tests.walls import import_graph
 
 # The core is what these import, directly or not: the run loop, workers, store, and plug-ins, found by their place.
 SEEDS = ("diorama.render.run.batch", "diorama.render.run.loop", "diorama.render.run.worker")
-SEED_ROOMS = ("diorama.render.renderers", "diorama.render.passes", "diorama.render.store.lance.lance_store")
+SEED_ROOMS = (
+    "diorama.render.renderers",
+    "diorama.render.ingest",
+    "diorama.render.passes",
+    "diorama.render.store.lance.lance_store",
+)
 # Room of the core -> why rendering needs it.
 CORE = {
     "diorama.render.annotations": "boxes, masks and relations of a record",
     "diorama.render.compiler": "specs become Scenes",
     "diorama.render.episode": "one episode in a worker",
     "diorama.render.geometry": "camera, meshes and rasterizer of compiler, annotations and the fake renderer",
+    "diorama.render.ingest": "models of users become meshes, in a process that the core starts",
     "diorama.render.machine": "Blender's series, names of devices, scratch folders",
     "diorama.render.passes": "what a frame can ask a renderer for",
     "diorama.render.renderers": "Cycles and the fake renderer",

@@ -21,6 +21,7 @@ COMMANDS = tuple(f"diorama.render.cli.{name}" for name in _NAMES)
 # Where Blender or Ray is at home, these can't be imported without them; nor code of an export without its harness.
 NEEDING = (
     "diorama.render.renderers.cycles",
+    "diorama.render.ingest",
     "diorama.render.run",
     "diorama.assets.build",
     "diorama.render.uses.live.feed",

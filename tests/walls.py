@@ -11,7 +11,10 @@ import networkx
 
 # Module -> the folders that may import it, and why the others may not.
 IMPORT_WALLS = {
-    "bpy": (("render/renderers/cycles/", "assets/build/"), "everything else must run where Blender is not installed"),
+    "bpy": (
+        ("render/renderers/cycles/", "render/ingest/", "assets/build/"),
+        "everything else must run where Blender is not installed",
+    ),
     "mathutils": (("render/renderers/cycles/", "assets/build/"), "it comes with bpy; pure code uses numpy"),
     "ray": (("render/run/",), "only scheduling knows Ray; the rest must run without it"),
     "mujoco": (
@@ -30,7 +33,7 @@ LAZY_IMPORTS = {
     ("render/run/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
-    ("scene_specs/shapes/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
+    ("render/ingest/__main__.py", ""): "says in one line that Blender is missing, where it is",
     ("render/uses/export/__init__.py", ""): "lists of plug-ins import this package, and no format",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",

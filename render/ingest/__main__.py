@@ -49,7 +49,7 @@ def _read_confined(ingest: _Ingest, reading: Reading, log: int) -> str:
     try:
         ingest(reading, folder, log)
     except DioramaError as error:
-        return str(error)
+        return str(error) if reading.path.name in str(error) else f"model {reading.path}: {error}"
     except BaseException as error:  # importers raise anything
         kind = reading.path.suffix[1:].upper()
         return f"model {reading.path}: can't be read as {kind}: {_cause_in(str(error)) or type(error).__name__}"

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from diorama.scene_specs.errors import AssetError, counted
 from diorama.scene_specs.rotation import Floats, multiplied
@@ -62,6 +63,8 @@ def warm_up() -> None:
     for name in ("io_scene_gltf2", "io_scene_fbx"):
         bpy.ops.preferences.addon_enable(module=name)
     import_module("io_scene_fbx.import_fbx")
+    # Images are measured by their headers, and not decoded.
+    Image.MAX_IMAGE_PIXELS = None
     # A model stands as its nodes say: its first animation would move it.
     scene = import_module("io_scene_gltf2.blender.imp.scene")
     scene.BlenderScene.create_animations = staticmethod(lambda gltf: None)
@@ -200,7 +203,8 @@ def _attributes(mesh: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
             yield name, attribute
 
 
-def _at_corners(attribute: Any, triangles: Any, corners: Any, faces: Any) -> NDArray[np.float32]:
+def _at_corners(attribute: Any, triangles: Any, corners: Any, faces: Any) -> Any:
+    """Values (T, 3, n) of an attribute."""
     prop, width, _ = _TYPES[attribute.data_type]
     values = _values(attribute.data, prop, width).reshape(-1, width)
     match attribute.domain:

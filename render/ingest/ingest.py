@@ -31,9 +31,11 @@ _REPORTS = re.compile(
     re.MULTILINE,
 )
 
+# Of an object in memory.
+_ADDRESS = re.compile(r" ?<?0x[0-9a-f]{6,}>?")
 # A missing image is noted later, and the importer of .obj first looks for each at a place where none is. A .blend file
 # has windows of its own, too.
-_BESIDE = ("Cannot load image", "region type", "Could not open asset")
+_BESIDE = ("Cannot load image", "Cannot read '", "Missing image file", "region type")
 
 
 def ingest(reading: Reading, folder: Path, log: int) -> None:
@@ -51,6 +53,9 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     load(files.prepare(folder), suffix, main)
     reports = _reports(log, folder, files.root)
     for report in reports:
+        if "too long" in report:
+            # The importer ends there.
+            raise AssetError(f"model {main}: {report}")
         files.note(f"Blender reports: {report}")
     for text in left_out(files.extensions):
         files.note(f"{text} left out")
@@ -106,7 +111,7 @@ def _reports(log: int, folder: Path, root: Path) -> list[str]:
     """What importers report, each once."""
     flush()
     os.lseek(log, 0, os.SEEK_SET)
-    text = os.read(log, 1 << 20).decode("utf-8", "replace")
+    text = _ADDRESS.sub("", os.read(log, 1 << 20).decode("utf-8", "replace"))
     found = (match.strip().replace(f"{folder}/", "").replace(f"{root}/", "") for match in _REPORTS.findall(text))
     return [report for report in dict.fromkeys(found) if not report.startswith(_BESIDE)]
 

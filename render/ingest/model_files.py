@@ -11,13 +11,13 @@ import json
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diorama.render.ingest.obj_text import MTLLIB, Mtl, count_faces, read_mtl, read_obj
 from diorama.scene_specs.errors import AssetError, counted
@@ -194,9 +194,12 @@ class ModelFiles:
             return content[start:]
         if uri.startswith("data:"):
             return base64.b64decode(uri.partition(",")[2]) if kind == "buffers" else b""
-        path = self._actual(self.main.parent / unquote(uri))
+        named = self.main.parent / unquote(uri)
+        path = self._actual(named)
         if path is not None:
             return self.read(path)
+        if named.exists() and not named.is_file():
+            raise AssetError(f"model {self.main}: {uri[:100]!r} is not a regular file")
         if kind == "buffers":
             raise AssetError(f"model {self.main}: its buffer {uri[:100]!r} is no file below {self.root}")
         return b""
@@ -255,7 +258,7 @@ class ModelFiles:
 
 
 def _count_no_numbers(head: Any, buffers: Sequence[bytes]) -> int:
-    """How many coordinates of a glTF file are no numbers; Blender reads them as 0."""
+    """How many coordinates of a glTF file are no numbers, which Blender reads as 0. Raises AssetError."""
     count = 0
     for mesh in value_at(head, ("meshes",)) or ():
         for primitive in value_at(mesh, ("primitives",)) or ():
@@ -265,7 +268,9 @@ def _count_no_numbers(head: Any, buffers: Sequence[bytes]) -> int:
                 continue
             start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
             shape, strides = (accessor["count"], 3), (view.get("byteStride", 12), 4)
-            with suppress(ValueError, TypeError):  # the importer says what is wrong with them
-                points = np.ndarray(shape, "<f4", buffers[view["buffer"]], start, strides)
-                count += int((~np.isfinite(points)).sum())
+            try:
+                points: NDArray[np.float32] = np.ndarray(shape, "<f4", buffers[view["buffer"]], start, strides)
+            except (ValueError, TypeError, IndexError) as error:
+                raise AssetError(f"an accessor of {shape[0]} positions does not fit into its buffer") from error
+            count += int((~np.isfinite(points)).sum())
     return count

@@ -33,8 +33,10 @@ _OPTIONS = re.compile(
     r"|[ost](?:[ \t]+-?[\d.eE+-]+){1,3})[ \t]+){0,12}"
 )
 _COLORS, _NUMBERS = ("Ka", "Kd", "Ks", "Ke", "Tf"), ("Ns", "Ni", "d", "Tr", "illum", "Pr", "Pm", "Ps", "Pc", "Pcr")
-_MAPS = ("map_Kd", "map_Ks", "map_Ns", "map_d", "map_Ke", "map_Pr", "map_Pm", "map_Ps", "bump", "map_Bump", "norm")
-_MAPS += ("refl", "map_refl", "map_Ka", "disp", "decal", "map_Pc", "map_Pcr")
+_MAPS = (
+    *("map_Kd", "map_Ks", "map_Ns", "map_d", "map_Ke", "map_Pr", "map_Pm", "map_Ps", "map_Pc", "map_Pcr", "map_Ka"),
+    *("bump", "map_Bump", "norm", "refl", "map_refl", "disp", "decal"),
+)
 _KEYS = {key.lower(): key for key in (*_COLORS, *_NUMBERS, *_MAPS, "aniso", "anisor")}
 # The color of a texture is multiplied by Kd; exporters write a black one beside textures that shall be seen.
 _BLACK = 0.02

@@ -15,13 +15,14 @@ import bpy
 from PIL import Image
 
 from diorama.render.ingest.importing import COLOR
+from diorama.render.renderers.cycles.blend_material import MOST_PIXELS
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.rotation import Vec, rounded3
 from diorama.scene_specs.shapes.shapenet.model import GRAY
 
-# Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
-MOST_PIXELS, ALL_PIXELS = 1 << 26, 1 << 28
+# Pixels of all textures of a model.
+_ALL_PIXELS = 1 << 28
 # Nodes of all materials together, with those in groups.
 _MOST_NODES = 5_000
 # A smaller alpha is taken for an exporter's error: nobody models an invisible part.
@@ -273,8 +274,8 @@ def pack_images(locate: Callable[[str], str | None], note: Note) -> None:
                 image.pack()
         size = _pixels(image)
         total += size
-        if size > MOST_PIXELS or total > ALL_PIXELS:
-            allowed = f"{MOST_PIXELS:,}, and {ALL_PIXELS:,} in all images"
+        if size > MOST_PIXELS or total > _ALL_PIXELS:
+            allowed = f"{MOST_PIXELS:,}, and {_ALL_PIXELS:,} in all images"
             raise AssetError(f"image {image.name!r} has {size:,} pixels; allowed: {allowed}")
         if size == 0:
             if path is not None or image.packed_file or image.source != "FILE":
@@ -292,8 +293,6 @@ def _pixels(image: Any) -> int:
     try:
         with Image.open(io.BytesIO(image.packed_file.data)) as opened:
             return int(opened.width * opened.height)
-    except Image.DecompressionBombError:
-        return 1 << 62
     except Exception:  # readers of image formats raise many types; Blender may read what Pillow doesn't
         return int(image.size[0] * image.size[1])
 
@@ -322,7 +321,7 @@ def _strip_nodes(tree: Any) -> None:
             tree.nodes.remove(node)
             continue
         for pointer in _POINTERS:
-            if getattr(node, pointer, None) is not None:
+            if hasattr(node, pointer):
                 setattr(node, pointer, None)
 
 
@@ -332,5 +331,5 @@ def check_block(block: Any) -> None:
     if not isinstance(block, kinds):
         raise AssetError(f"found the {block.id_type.lower()} {block.name!r}; allowed: meshes, materials and images")
     moves = getattr(block, "animation_data", None) is not None
-    if block.library is not None or moves or getattr(block, "filepath_raw", ""):
+    if block.library is not None or moves or (isinstance(block, bpy.types.Image) and block.filepath_raw):
         raise AssetError(f"found {block.name!r} that moves or reads another file")

@@ -30,8 +30,6 @@ from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.reading.source import SpecSource
 from diorama.scene_specs.shapes.shapenet.library import Library
 from diorama.scene_specs.shapes.shapenet.loading import ModelCache
-from diorama.scene_specs.shapes.shapenet.model import make_model
-from diorama.scene_specs.shapes.shapenet.sources import Sources
 from diorama.scene_specs.tasks.questions.generate import Questioner
 from diorama.scene_specs.tasks.questions.grammar import read_grammar
 from tests.render.store.rendered import rendered
@@ -104,9 +102,8 @@ def _glb_seeds(folder: Path) -> list[bytes]:
 
 
 def _read_model(path: Path) -> None:
-    library, main = Library(path.parent), path.with_suffix(".obj") if path.suffix == ".mtl" else path
-    cache, sources = ModelCache(main, library), Sources(path.parent, main)
-    make_model("shapenet:a/b", sources, library, lambda image, index: cache.store_texture(image, index, sources))
+    main = path.with_suffix(".obj") if path.suffix == ".mtl" else path
+    ModelCache(main, Library(path.parent)).make("shapenet:a/b")
 
 
 def _transcripts(_: Path) -> list[bytes]:

@@ -16,17 +16,22 @@ from __future__ import annotations
 import io
 import json
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import bpy
+from PIL import Image
 
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import SceneMaterial
-from diorama.scene_specs.shapes.shapenet.sources import FORMATS, MOST_PIXELS, open_texture
 
+# Pillow reads dozens, PostScript by starting Ghostscript.
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
+# Pixels of an image, 8192 x 8192: a PNG of 200 kB may have 200 MB of pixels.
+MOST_PIXELS = 1 << 26
 # Cycles chooses a reader by the ending of a name first: that of `a.null?RES=16000x16000` reads no file.
 _ENDINGS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg"), "BMP": (".bmp",), "GIF": (".gif",), "TGA": (".tga",)}
 # Of all images of a file together.
@@ -113,8 +118,10 @@ def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
 
 def _size_in(stream: IO[bytes], formats: Sequence[str], problem: str) -> int:
     try:
-        with open_texture(stream, formats) as image:
-            return int(image.width * image.height)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(stream, formats=tuple(formats)) as image:
+                return int(image.width * image.height)
     except Exception as error:  # readers of image formats raise many types
         found = f"can't be read as {', '.join(FORMATS)} with the ending of that format"
         raise AssetError(f"{problem} {found}: {error}") from error

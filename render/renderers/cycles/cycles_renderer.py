@@ -49,7 +49,7 @@ from diorama.scene_specs.model.stage import scene_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
-# Materials that never emit light.
+# Materials that never emit light, but for those of some models.
 _DARK = {"rubber", "metal", "glass", "matte", ORIGINAL, PAINTED}
 
 
@@ -180,6 +180,8 @@ class CyclesRenderer:
         """
         names = {item.material.name for item in frame.objects}
         emits = not names <= _DARK and (grounded or not names <= {UNLIT, "emission"})
+        own = [item.shape for item in frame.objects if item.material.name in (ORIGINAL, PAINTED)]
+        emits = emits or any(self._models.get(shape).emits for shape in own)
         if emits or lit_by != self._blender.lit_by:
             self._end_session()
         self._blender.lit_by = [] if emits else lit_by

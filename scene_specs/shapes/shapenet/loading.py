@@ -270,7 +270,7 @@ class ModelCache:
 
 def write_entry(path: Path, model: Model) -> None:
     """Write a model: its arrays, and all else but its paths as JSON."""
-    np.savez(path, **_dumped(model))  # type: ignore[arg-type]
+    np.savez(path, **_dumped(model))
 
 
 def _dumped(model: Model) -> dict[str, NDArray[Any]]:
@@ -298,7 +298,7 @@ def write_triangles(library: Library) -> None:
         # Numbers of seven decimals.
         arrays["vertices"] = np.rint(model.vertices * _DECIMALS).astype(np.int32)
         stored |= {f"{name}/{key}": array for key, array in arrays.items()}
-    np.savez_compressed(library.root / _TRIANGLES, **stored)  # type: ignore[arg-type]
+    np.savez_compressed(library.root / _TRIANGLES, **stored)
 
 
 @lru_cache(maxsize=1)

@@ -100,7 +100,8 @@ def test_the_right_picture(
         red, green, blue = mean_color(image)
         if case.expect == "right":
             difference = np.abs(image.passes.color.astype(int) - usual.passes.color)
-            assert difference.mean() < 4
+            # Without Ks, a material of an .obj file has no highlights, and one of glTF has.
+            assert difference.mean() < (6 if "glb" in case.name else 4)
             assert red > 2 * green
         elif case.expect == "grey":
             assert max(red, green, blue) - min(red, green, blue) < 12
@@ -135,7 +136,7 @@ def test_shading_follows_the_faces_and_not_the_files_normals(renderer: CyclesRen
 @pytest.mark.parametrize(
     ("item", "check"),
     [
-        ({"color": "green"}, lambda r, g, b: g > 1.5 * r),
+        ({"color": [250, 10, 10]}, lambda r, g, b: r > 1.5 * b),
         ({"material": "rubber", "color": "green"}, lambda r, g, b: g > 1.5 * r),
         ({"material": "painted", "color": [10, 10, 250]}, lambda r, g, b: b > 1.5 * r),
     ],
@@ -274,13 +275,14 @@ def test_a_mesh_of_ones_own_agrees_with_the_fake_renderer(tmp_path: Path, name: 
     own = CyclesRenderer("cpu", 2, [tmp_path])
     with searching([tmp_path]):
         scene = views_of(f"model:{name}", material="original")
-        painted = views_of(f"model:{name}", color="green")
+        painted = views_of(f"model:{name}", color=[0, 255, 0])
         fakes = render_scene(scene, renderer=FakeRenderer())
     images = [render_scene(each, renderer=own, asset_roots=[tmp_path]) for each in (scene, painted)]
     for real, fake in zip(images[0], fakes, strict=True):
         agree(real, fake, most=6)
     red, green, _ = mean_color(images[0][0])
     assert red > 1.5 * green
+    # Red times green; its white handle is green now.
     red, green, _ = mean_color(images[1][0])
     assert green > 1.5 * red
 
