@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -31,6 +32,7 @@ _TYPES = {
 _AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
 # Characters of a file's text in a message.
 _SHOWN = 100
+_BRIDGE = re.compile(r"libbf_intern_([a-z]+)_bridge")
 UV, COLOR = "diorama uv", "diorama color"
 
 
@@ -83,7 +85,14 @@ def load(path: Path, suffix: str, original: Path) -> None:
     name = str(path)
     match suffix:
         case ".glb" | ".gltf":
-            bpy.ops.import_scene.gltf(filepath=name, import_pack_images=True)
+            try:
+                bpy.ops.import_scene.gltf(filepath=name, import_pack_images=True)
+            except RuntimeError as error:
+                # The wheel of 5.2 lacks libraries.
+                if (match := _BRIDGE.search(str(error))) is None:
+                    raise
+                problem = f"Blender {bpy.app.version_string} reads no {match[1]} compression; export it without"
+                raise AssetError(f"model {original}: {problem}") from error
         case ".obj":
             # Doubled faces are left out and noted later.
             bpy.ops.wm.obj_import(filepath=name, validate_meshes=False, **_AS_IT_IS)
@@ -132,12 +141,11 @@ def gather(main: Path) -> Imported:
 
 
 def _is_rendered(entry: Any) -> bool:
-    item = entry.object
-    return bool(entry.show_self) and not item.hide_render and item.type in _GEOMETRY
+    return bool(entry.show_self) and not entry.object.hide_render and entry.object.type in _GEOMETRY
 
 
-def _count_triangles(item: Any) -> int:
-    return len(item.data.loops) - 2 * len(item.data.polygons) if item.type == "MESH" else 0
+def _count_triangles(shown: Any) -> int:
+    return len(shown.data.loops) - 2 * len(shown.data.polygons) if shown.type == "MESH" else 0
 
 
 @dataclass
@@ -157,15 +165,15 @@ def _values(items: Any, name: str, width: int, kind: Any = np.float32) -> NDArra
 
 
 def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> Iterator[_Part]:
-    item = entry.object
-    mesh = item.to_mesh(preserve_all_data_layers=True, depsgraph=graph)
+    shown = entry.object
+    mesh = shown.to_mesh(preserve_all_data_layers=True, depsgraph=graph)
     if mesh is None or not len(mesh.polygons):
         return
     mesh.calc_loop_triangles()
     triangles = _values(mesh.loop_triangles, "vertices", 3, np.int32).astype(np.int64)
     corners = _values(mesh.loop_triangles, "loops", 3, np.int32)
     faces = _values(mesh.loop_triangles, "polygon_index", 1, np.int32)
-    numbers = [slots.setdefault(_original(slot.material), len(slots)) for slot in item.material_slots] or [
+    numbers = [slots.setdefault(_original(slot.material), len(slots)) for slot in shown.material_slots] or [
         slots.setdefault(None, len(slots))
     ]
     own = np.minimum(_values(mesh.loop_triangles, "material_index", 1, np.int32), len(numbers) - 1)
@@ -181,8 +189,8 @@ def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> 
     if np.linalg.det(matrix[:3, :3]) < 0:
         triangles, normals = triangles[:, ::-1], normals[:, ::-1]
         layers = {name: (kind, values[:, ::-1]) for name, (kind, values) in layers.items()}
-    yield _Part(item.name, vertices, triangles, np.array(numbers, dtype=np.int32)[own], normals, layers)
-    item.to_mesh_clear()
+    yield _Part(shown.name, vertices, triangles, np.array(numbers, dtype=np.int32)[own], normals, layers)
+    shown.to_mesh_clear()
 
 
 def _original(material: Any) -> Any:

@@ -4,7 +4,7 @@ category: a synset of ShapeNetCore (eight digits, WordNet 3.0), one of the words
 user's library. model: the id, which is the name of its folder (or .glb file), or `#3` for the third model of the
 category in the order of ids.
 
-file: path of a .glb or .obj file below an asset root. With `?up=z` at its end, Z points up in the file, else Y. A spec
+file: path of a model file below an asset root. With `?up=z` at its end, Z points up in the file, else Y. A spec
 may also write {"mesh": <file>, "up": "z"}.
 """
 

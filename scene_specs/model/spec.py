@@ -237,7 +237,7 @@ class MeshSpec(SpecPart):
     """A model in a file of your own; in specs and Scenes also as text, `model:<mesh>` or `model:<mesh>?up=z`.
 
     Attributes:
-        mesh: path of a .glb or .obj file below an asset root. Separate folders with `/`; `..` is not allowed. Diorama
+        mesh: path of a model file below an asset root. Separate folders with `/`; `..` is not allowed. Diorama
             looks for it in each asset root in turn.
         up: the axis that points up in the file. If `up` is `y`, the front of the object faces +z, as in glTF and in
             Blender's exports; if `up` is `z`, the front faces -y. That it has a front, `"front_deg": 0` of the object

@@ -129,13 +129,17 @@ class ReadingProcess:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+        self._stack = ExitStack()
         self._lock = threading.Lock()
 
     def read(self, reading: Reading) -> None:
         """Fill the folder of a reading. Raises AssetError for a broken model, UsageError where Blender is missing."""
         with self._lock:
             line = self._exchange(reading.as_json())
-        answer = json.loads(line) if line else {"error": f"model {reading.path}: the process that reads it ended"}
+        if not line:
+            hint = f"`{sys.executable} -m {_READER}` says why"
+            raise AssetError(f"model {reading.path}: the process that reads it ended; {hint}")
+        answer = json.loads(line)
         if "missing" in answer:
             raise UsageError(f"model {reading.path} was not read before; {answer['missing']}")
         if "error" in answer:
@@ -144,10 +148,12 @@ class ReadingProcess:
     def _exchange(self, line: str) -> str:
         process = self._process
         if process is None or process.poll() is not None:
+            self.close()
             command = [sys.executable, "-W", "ignore", "-m", _READER]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self.close()
-            process = self._process = subprocess.Popen(command, text=True, **pipes)  # type: ignore[call-overload]
+            process = subprocess.Popen(command, text=True, **pipes)  # type: ignore[call-overload]
+            self._process = self._stack.enter_context(process)
+            self._stack.callback(process.kill)
         assert process.stdin is not None and process.stdout is not None
         with suppress(OSError):
             process.stdin.write(f"{line}\n")
@@ -156,10 +162,9 @@ class ReadingProcess:
 
     def close(self) -> None:
         """End the process, if there is one."""
-        if self._process is not None:
-            with self._process, suppress(OSError):
-                self._process.kill()
-            self._process = None
+        self._process = None
+        with suppress(OSError):
+            self._stack.close()
 
 
 _reader = ReadingProcess()
