@@ -57,7 +57,7 @@ def _read_confined(ingest: _Ingest, reading: Reading, log: int) -> str:
 
 
 def _cause_in(text: str) -> str:
-    """The line that says what went wrong; operators of Blender raise errors with a whole traceback as their text."""
+    """Return the line that says what went wrong; operators of Blender raise a whole traceback as their text."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Location:")]
     causes = [line for line in lines if _RAISED.match(line)] if "Traceback" in text else lines
     return (causes or lines or [""])[-1][:300]

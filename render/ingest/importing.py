@@ -117,7 +117,7 @@ def load(path: Path, suffix: str, original: Path) -> None:
 
 
 def gather(main: Path) -> Imported:
-    """The triangles of all objects that a render shows, with modifiers, skins, shape keys and instances.
+    """Return the triangles of all objects that a render shows, with modifiers, skins, shape keys and instances.
 
     Raises:
         AssetError: there are none, or too many.
@@ -198,7 +198,7 @@ def _original(material: Any) -> Any:
 
 
 def _attributes(mesh: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
-    """What materials read of a mesh: the texture coordinates and colors that a render takes, and what they name."""
+    """List what materials read of a mesh: coordinates and colors that a render takes, and what they name."""
     # In 5.2, no layer of some files is active.
     if layers := mesh.uv_layers:
         yield UV, mesh.attributes[next((layer for layer in layers if layer.active_render), layers[0]).name]
@@ -258,7 +258,7 @@ def _joined(parts: list[_Part], materials: list[Any]) -> Imported:
 
 
 def left_out(extensions: Sequence[str]) -> list[str]:
-    """What a file holds beside its surfaces, and those of its glTF extensions that the importer does not know."""
+    """List what a file holds beside its surfaces, and its glTF extensions that the importer does not know."""
     kinds = {
         "animation": bpy.data.actions,
         "camera": bpy.data.cameras,

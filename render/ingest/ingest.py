@@ -95,7 +95,7 @@ def _at(values: Any, faces: Faces) -> Any:
 
 
 def _locate(files: ModelFiles, name: str) -> str | None:
-    """A texture by the path that a file gives for it. Raises AssetError."""
+    """Return a texture by the path that a file gives for it. Raises AssetError."""
     path = Path(bpy.path.abspath(name))
     if path not in files.digests:
         named = str(path.relative_to(files.main.parent)) if path.is_relative_to(files.main.parent) else name
@@ -108,7 +108,7 @@ def _locate(files: ModelFiles, name: str) -> str | None:
 
 
 def _reports(log: int, folder: Path, root: Path) -> list[str]:
-    """What importers report, each once."""
+    """List what importers report, each once."""
     flush()
     os.lseek(log, 0, os.SEEK_SET)
     text = _ADDRESS.sub("", os.read(log, 1 << 20).decode("utf-8", "replace"))
@@ -117,7 +117,7 @@ def _reports(log: int, folder: Path, root: Path) -> list[str]:
 
 
 def _build_mesh(model: Model, imported: Imported, faces: Faces, materials: list[Any], normals: Floats | None) -> Any:
-    """The mesh of a model, with its digest, its materials and all that these read.
+    """Return the mesh of a model, with its digest, its materials and all that these read.
 
     Args:
         normals: (T, 3, 3), None for a library, whose normals are wrong most often.

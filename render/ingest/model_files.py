@@ -66,7 +66,7 @@ class ModelFiles:
         self.notes[text if len(self.notes) < _MOST_NOTES else "more notes are left out"] = None
 
     def read(self, path: Path) -> bytes:
-        """The bytes of a file below the root. Raises AssetError."""
+        """Return the bytes of a file below the root. Raises AssetError."""
         real = path.resolve()
         if not real.is_relative_to(self.root):
             raise AssetError(f"{path} lies outside the model library {self.root}")
@@ -81,7 +81,7 @@ class ModelFiles:
         return content
 
     def locate(self, named: str, what: str) -> Path | None:
-        """The file that the model calls `named`, also in usual texture folders; None, with a note, if missing."""
+        """Find what the model calls `named`, also in usual texture folders; None, with a note, if missing."""
         name = named.strip().strip('"').replace("\\", "/")
         if not name or "\0" in name:
             return None
@@ -99,7 +99,7 @@ class ModelFiles:
         return None
 
     def _actual(self, path: Path) -> Path | None:
-        """The regular file below the root with this path, whatever the case of its name; None if there is none."""
+        """Return the regular file below the root with this path, whatever the case of its name; or None."""
         try:
             if not path.resolve().is_relative_to(self.root):
                 return None
@@ -131,7 +131,7 @@ class ModelFiles:
         return self.main
 
     def _repaired_obj(self, content: bytes, folder: Path) -> Path:
-        """A copy that Blender reads completely, whose textures have their real paths."""
+        """Return a copy that Blender reads completely, whose textures have their real paths."""
         text = self._text(content, self.main.name)
         names = dict.fromkeys(name.rstrip() for name in MTLLIB.findall(text.replace("\r", "\n")) if name.strip())
         materials = "\n".join(self._text(self.read(path), path.name) for path in self._material_files([*names]))
@@ -149,7 +149,7 @@ class ModelFiles:
         return paths
 
     def _of_library_line(self, line: str) -> list[Path]:
-        """The files of one `mtllib`, which names one file, perhaps with spaces, or several."""
+        """Return the files of one `mtllib`, which names one file, perhaps with spaces, or several."""
         words = line.split()
         if len(words) > 1 and self._actual(self.main.parent / line) is None:
             return [path for word in words if (path := self.locate(word, "material file")) is not None]
@@ -164,7 +164,7 @@ class ModelFiles:
         return path.resolve()
 
     def _text(self, content: bytes, name: str) -> str:
-        """The text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""
+        """Return the text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""
         try:
             if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
                 return content.decode("utf-16")
@@ -188,7 +188,7 @@ class ModelFiles:
             self.note(f"{counted(bad, 'coordinate')} without a number, read as 0")
 
     def _of_uri(self, uri: object, kind: str, content: bytes) -> bytes:
-        """The bytes of a buffer or image: of another file, of the text itself, or those that follow it in a .glb."""
+        """Return the bytes of a buffer or image: of another file, of the text itself, or behind it in a .glb."""
         if not isinstance(uri, str):
             start = 28 + int.from_bytes(content[12:16], "little")
             return content[start:]
@@ -205,7 +205,7 @@ class ModelFiles:
         return b""
 
     def gltf_header(self, content: bytes) -> Any:
-        """The JSON of a .glb or .gltf file. Raises AssetError."""
+        """Return the JSON of a .glb or .gltf file. Raises AssetError."""
         try:
             if content.startswith(b"glTF"):
                 if content[4:8] == b"\1\0\0\0":

@@ -60,7 +60,7 @@ class Mtl:
     factors: dict[str, Vec] = field(default_factory=dict)
 
     def text(self) -> str:
-        """The file."""
+        """Return the file."""
         return "".join(f"newmtl {name}\n" + "\n".join(lines) + "\n" for name, lines in self.statements.items())
 
 
@@ -90,7 +90,7 @@ def read_mtl(text: str, texture: Callable[[str], Path | None], note: Note) -> Mt
 
 
 def _lines(text: str) -> Iterable[str]:
-    """The lines of a text that say something."""
+    """Return the lines of a text that say something."""
     plain = _CONTINUED.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     return (line.strip() for line in plain.split("\n") if line.strip() and not line.lstrip().startswith("#"))
 
@@ -116,7 +116,7 @@ def _statement(key: str, rest: str, texture: Callable[[str], Path | None], note:
 
 
 def read_obj(text: str, mtl: Mtl, note: Note) -> str:
-    """The text of a model, whose materials are in `materials.mtl`; adds those that `mtl` lacks, in gray."""
+    """Return the text of a model, whose materials are in `materials.mtl`; adds those that `mtl` lacks, in gray."""
     text = _CONTINUED.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = _NO_NUMBERS.sub(lambda match: _NO_NUMBER.sub(_FAR, match[0]), text)
     text = _USEMTL.sub(lambda match: f"{match[1]}{_defined(match[2].strip(), mtl)}", MTLLIB.sub("", text))
@@ -137,7 +137,7 @@ def count_faces(text: str) -> int:
 
 
 def _near(text: str) -> str:
-    """A text whose corners lie about the origin: far from it, Blender's 32 bits would bend the model."""
+    """Return a text whose corners lie about the origin: far from it, Blender's 32 bits would bend the model."""
     corners = _CORNER.findall(text)
     try:
         first, last = (np.array(corners[k].split()[:3], dtype=np.float64) for k in (0, -1))
@@ -154,18 +154,18 @@ def _near(text: str) -> str:
 
 
 def _after_three(words: str) -> str:
-    """What stands behind three numbers."""
+    """Return what stands behind three numbers."""
     return "".join(f" {word}" for word in words.split()[3:])
 
 
 def _defined(name: str, mtl: Mtl) -> str:
-    """The name of a material, without the comment behind it; names may have the sign of comments, too."""
+    """Return the name of a material, without the comment behind it; names may have the sign of comments, too."""
     bare = name.partition(" #")[0].rstrip()
     return bare if name not in mtl.statements and bare in mtl.statements else name
 
 
 def _corners_first(text: str) -> str:
-    """A text with faces before its corners in the order that Blender reads."""
+    """Return a text with faces before its corners in the order that Blender reads."""
     face, corner = _FACE.search(text), _CORNER.search(text)
     if face is None or corner is None or face.start() > corner.start():
         return text

@@ -86,7 +86,7 @@ def complete(
 
 
 def _undefined(colored: bool, note: Note) -> Any:
-    """The material of surfaces without one: gray, or the color of their corners."""
+    """Return the material of surfaces without one: gray, or the color of their corners."""
     if not colored:
         note("its materials are not defined; it is gray")
     material = _with_tree(bpy.data.materials.new("undefined"))
@@ -97,7 +97,7 @@ def _undefined(colored: bool, note: Note) -> Any:
 
 
 def _with_tree(material: Any) -> Any:
-    """A material with nodes; in 4.5, one may only have a color."""
+    """Return a material with nodes; in 4.5, one may only have a color."""
     if material.node_tree is None or not (material.use_nodes or bpy.app.version >= (5, 0)):
         material.use_nodes = True
         for node in material.node_tree.nodes:
@@ -109,7 +109,7 @@ def _with_tree(material: Any) -> Any:
 
 
 def _trees(materials: Sequence[Any]) -> list[Any]:
-    """The node trees of materials, and the groups in them, each once."""
+    """Return the node trees of materials, and the groups in them, each once."""
     trees: dict[str, Any] = {}
     waiting = [material.node_tree for material in materials]
     while waiting:
@@ -120,7 +120,7 @@ def _trees(materials: Sequence[Any]) -> list[Any]:
 
 
 def _output(tree: Any, kind: str = "OUTPUT_MATERIAL") -> Any:
-    """The active output of a tree, or None."""
+    """Return the active output of a tree, or None."""
     outputs = [node for node in tree.nodes if node.type == kind]
     return next((node for node in outputs if node.is_active_output), outputs[0] if outputs else None)
 
@@ -285,7 +285,7 @@ def pack_images(locate: Callable[[str], str | None], note: Note) -> None:
 
 
 def _pixels(image: Any) -> int:
-    """The number of pixels by an image's header, without decoding it; 0 of what is no packed image."""
+    """Return the number of pixels by an image's header, without decoding it; 0 of what is no packed image."""
     if image.source == "GENERATED":
         return int(image.generated_width * image.generated_height)
     if image.source != "FILE" or not image.packed_file:

@@ -229,7 +229,7 @@ def library() -> Library:
 
 
 def packaged_library() -> Library:
-    """The library that comes with Diorama."""
+    """Return the library that comes with Diorama."""
     return _checked_library(str(package_assets() / "shapenet_mini"), "+y", "-z")
 
 

@@ -119,7 +119,7 @@ class Reading:
 
     @classmethod
     def of_json(cls, line: str) -> Reading:
-        """The request of `as_json`."""
+        """Return the request of `as_json`."""
         fields = json.loads(line)
         return cls(**{**fields, **{key: Path(fields[key]) for key in ("path", "root", "folder")}})
 
@@ -181,7 +181,7 @@ def _read_model(name: str, path: Path, source: Library) -> Model:
 
 
 def blend_of(model: Model) -> Path:
-    """The .blend of a loaded model, made if it is missing. Raises AssetError for a broken model."""
+    """Return the .blend of a loaded model, made if it is missing. Raises AssetError for a broken model."""
     if model.blend.is_file():
         return model.blend
     return ModelCache(model.path, source_of(model.name)).make(model.name).blend
@@ -233,7 +233,7 @@ class ModelCache:
         return not others
 
     def read(self, name: str) -> Model | None:
-        """The model; None if the entry is missing, damaged, out of date or another user's."""
+        """Return the model; None if the entry is missing, damaged, out of date or another user's."""
         if self._library == packaged_library():
             return _packaged_model(self._library.root, name, self._path, self.blend)
         if not self._is_ours(self._entry, self.blend):
@@ -285,7 +285,7 @@ def _dumped(model: Model) -> dict[str, NDArray[Any]]:
 
 
 def _read_entry(path: Path, name: str, main: Path, blend: Path) -> Model:
-    """A model as written by `write_entry`. Raises many types for a damaged file."""
+    """Return a model as written by `write_entry`. Raises many types for a damaged file."""
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
         facts = json.loads(bytes(stored["facts"]).decode())
         arrays = {key: stored[key] for key in _ARRAYS}
@@ -312,7 +312,7 @@ def _stored_triangles(root: Path) -> Any:
 
 
 def _packaged_model(root: Path, name: str, main: Path, blend: Path) -> Model | None:
-    """A model of the packaged library from its stored triangles, while its files are those that came with them."""
+    """Return a model of the packaged library from its stored triangles, while its files are unchanged."""
     stored, prefix = _stored_triangles(root), name.removeprefix(PREFIX)
     facts = json.loads(bytes(stored[f"{prefix}/facts"]).decode())
     files = [

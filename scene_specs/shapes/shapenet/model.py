@@ -182,7 +182,7 @@ class Origin:
 
 
 def _finite(faces: Faces, path: Path, note: Callable[[str], None]) -> Faces:
-    """The faces without those with a corner that is not finite or too large. Raises AssetError."""
+    """Return the faces without those with a corner that is not finite or too large. Raises AssetError."""
     good = (np.abs(faces.vertices) <= _LARGEST).all(axis=1)[faces.triangles].all(axis=1)
     if not good.all():
         note(f"{int((~good).sum())} faces with corners that are no numbers or too large were left out")
