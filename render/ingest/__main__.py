@@ -10,22 +10,24 @@ from __future__ import annotations
 import json
 import os
 import re
-import select
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from diorama.render.ingest import confinement
 from diorama.render.machine.blender_series import require_module
 from diorama.scene_specs.errors import DioramaError
-from diorama.scene_specs.shapes.shapenet.loading import UNCONFINED, Reading
+from diorama.scene_specs.shapes.shapenet.loading import READING, UNCONFINED, Reading
 
 # Seconds until a model that uses no time, such as one that waits for a pipe, is given up.
 _WAIT = 1.5 * confinement.SECONDS
 _RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b")
+_FORK = get_context("fork")
 _Ingest = Callable[[Reading, Path, int], None]
 
 
@@ -63,28 +65,30 @@ def _cause_in(text: str) -> str:
     return (causes or lines or [""])[-1][:300]
 
 
+def _run_child(ingest: _Ingest, reading: Reading, log: int, sender: Connection) -> None:
+    try:
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        sender.send_bytes(_read_confined(ingest, reading, log).encode()[:4000])
+    finally:
+        # Python's own end would run Blender's, which crashes.
+        os._exit(3)
+
+
 def _answer(ingest: _Ingest, reading: Reading) -> str:
     """Read a model in a process of its own; what went wrong in one line, or nothing."""
-    receiver, sender = os.pipe()
-    with tempfile.TemporaryFile() as log:
-        if (child := os.fork()) == 0:
-            try:
-                os.dup2(log.fileno(), 1)
-                os.dup2(log.fileno(), 2)
-                os.write(sender, f"{_read_confined(ingest, reading, log.fileno())}\n".encode()[:4096])
-            finally:
-                # Python's own end would run Blender's, which crashes.
-                os._exit(3)
-        os.close(sender)
-        text, late = _receive(receiver)
-        os.close(receiver)
-        if late:
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-    if text.endswith(b"\n") and not late:
-        return text.decode("utf-8", "replace").strip()
-    code = os.waitstatus_to_exitcode(status)
-    cause = f"took longer than {_WAIT:g} s" if late else _cause_of(code)
+    receiver, sender = _FORK.Pipe(duplex=False)
+    with tempfile.TemporaryFile() as log, receiver:
+        child = _FORK.Process(target=_run_child, args=(ingest, reading, log.fileno(), sender))
+        child.start()
+        sender.close()
+        late = not receiver.poll(_WAIT)
+        # What it has sent stays; one that was taken over could wait with the rest.
+        child.kill()
+        child.join()
+        with suppress(EOFError, OSError):
+            return receiver.recv_bytes(4096).decode("utf-8", "replace").replace("\n", " ")
+    cause = f"took longer than {_WAIT:g} s" if late else _cause_of(child.exitcode or 0)
     return f"model {reading.path}: reading it {cause}"
 
 
@@ -96,17 +100,6 @@ def _cause_of(code: int) -> str:
             return f"ended in a crash of Blender, or took more than {confinement.MEMORY >> 30} GB of memory"
         case _:
             return f"ended with exit code {code}"
-
-
-def _receive(receiver: int) -> tuple[bytes, bool]:
-    """All that a process answers, and whether it took too long."""
-    text, end = b"", time.monotonic() + _WAIT
-    while (left := end - time.monotonic()) > 0 and select.select([receiver], [], [], left)[0]:
-        part = os.read(receiver, 65536)
-        if not part:
-            return text, False
-        text += part
-    return text, True
 
 
 def main() -> int:
@@ -122,7 +115,7 @@ def main() -> int:
         return 1
     warm_up()
     for line in sys.stdin:
-        reading = Reading.of_json(line)
+        reading = READING.validate_json(line)
         if reading.unconfined or confinement.is_supported():
             problem = _answer(ingest, reading)
         else:

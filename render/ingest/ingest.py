@@ -18,7 +18,7 @@ from diorama.render.ingest.model_files import ModelFiles
 from diorama.render.renderers.cycles.blender_meshes import add_triangles
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats
-from diorama.scene_specs.shapes.shapenet.loading import Reading, write_entry
+from diorama.scene_specs.shapes.shapenet.loading import Reading, dumped
 from diorama.scene_specs.shapes.shapenet.model import Faces, Model, Origin, make_model, mean_color, prepared, turned
 
 # Formats that say which way is up, so that Blender turns them: to +Z, front to -Y.
@@ -86,7 +86,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     normals = turned(_at(imported.normals, faces), up, front) if reading.own else None
     mesh = _build_mesh(model, imported, faces, materials, normals)
     _write_blend(mesh, folder / "model.blend")
-    write_entry(folder / "model.npz", model)
+    np.savez(folder / "model.npz", **dumped(model))
 
 
 def _at(values: Any, faces: Faces) -> Any:

@@ -27,20 +27,9 @@ _ALL_PIXELS = 1 << 28
 _MOST_NODES = 5_000
 # A smaller alpha is taken for an exporter's error: nobody models an invisible part.
 _LEAST_ALPHA = 0.05
-# Shaders with a color of their own, and its input. Where there is a Principled BSDF, the others don't count.
-_COLORED = {
-    "BSDF_PRINCIPLED": "Base Color",
-    "EMISSION": "Color",
-    "BSDF_DIFFUSE": "Color",
-    "BSDF_GLASS": "Color",
-    "BSDF_GLOSSY": "Color",
-    "BSDF_REFRACTION": "Color",
-    "BSDF_TRANSLUCENT": "Color",
-    "SUBSURFACE_SCATTERING": "Color",
-}
-# Nodes that read files or run code, and pointers of nodes to what is not part of a material.
 # Formats whose materials name no colors of vertices.
 _PLAIN = (".obj", ".ply", ".stl", ".dae")
+# Nodes that read files or run code, and pointers of nodes to what is not part of a material.
 _FORBIDDEN = ("SCRIPT", "TEX_IES")
 _POINTERS = ("object", "ies", "script")
 _WHITE = (1.0, 1.0, 1.0, 1.0)
@@ -129,7 +118,8 @@ def _shaders(material: Any) -> list[tuple[Any, Any]]:
     """Tree and color input of each shader that leads to the surface, also in groups."""
     reached = [*_reached(material.node_tree, "OUTPUT_MATERIAL", set())]
     principled = [(tree, node) for tree, node in reached if node.type == "BSDF_PRINCIPLED"]
-    return [(tree, node.inputs[_COLORED[node.type]]) for tree, node in principled or reached]
+    # Where there is a Principled BSDF, the others don't count.
+    return [(tree, node.inputs[0]) for tree, node in principled or reached]
 
 
 def _reached(tree: Any, kind: str, seen: set[int]) -> Iterator[tuple[Any, Any]]:
@@ -141,7 +131,7 @@ def _reached(tree: Any, kind: str, seen: set[int]) -> Iterator[tuple[Any, Any]]:
         seen.add(node.as_pointer())
         if node.type == "GROUP" and node.node_tree is not None:
             yield from _reached(node.node_tree, "GROUP_OUTPUT", seen)
-        elif node.type in _COLORED:
+        elif node.inputs and node.inputs[0].name in ("Color", "Base Color"):
             yield tree, node
         waiting += [link.from_node for socket in node.inputs if socket.type == "SHADER" for link in socket.links]
 
@@ -176,8 +166,8 @@ def _reads_color(material: Any) -> bool:
     return any(node.type in kinds for tree in _trees([material]) for node in tree.nodes)
 
 
-def _mixed(tree: Any, socket: Any, color: Any, factor: Any) -> None:
-    """Multiply an input by an output, as far as a factor says."""
+def _multiply(tree: Any, socket: Any, color: Any, factor: Any = 1.0) -> None:
+    """Multiply an input by a color or output, as far as another output says."""
     mix = tree.nodes.new("ShaderNodeMix")
     mix.data_type, mix.blend_type, mix.clamp_result = "RGBA", "MULTIPLY", False
     ends = {end.identifier: end for end in (*mix.inputs, *mix.outputs)}
@@ -185,11 +175,11 @@ def _mixed(tree: Any, socket: Any, color: Any, factor: Any) -> None:
         tree.links.new(socket.links[0].from_socket, ends["A_Color"])
     else:
         ends["A_Color"].default_value = socket.default_value
-    tree.links.new(color, ends["B_Color"])
-    if isinstance(factor, float):
-        ends["Factor_Float"].default_value = factor
-    else:
-        tree.links.new(factor, ends["Factor_Float"])
+    for value, end in ((color, ends["B_Color"]), (factor, ends["Factor_Float"])):
+        if isinstance(value, bpy.types.NodeSocket):
+            tree.links.new(value, end)
+        else:
+            end.default_value = value
     tree.links.new(ends["Result_Color"], socket)
 
 
@@ -198,20 +188,18 @@ def _multiply_factor(tree: Any, socket: Any, color: Vec) -> None:
     if not socket.links:
         socket.default_value = (*color, 1.0)
     elif color != _WHITE[:3]:
-        node = tree.nodes.new("ShaderNodeRGB")
-        node.outputs[0].default_value = (*color, 1.0)
-        _mixed(tree, socket, node.outputs[0], 1.0)
+        _multiply(tree, socket, (*color, 1.0))
 
 
 def _multiply_vertex_color(tree: Any, socket: Any) -> None:
     node = tree.nodes.new("ShaderNodeVertexColor")
     node.layer_name = COLOR
-    _mixed(tree, socket, node.outputs["Color"], 1.0)
+    _multiply(tree, socket, node.outputs["Color"])
 
 
 def _tint(tree: Any, socket: Any) -> None:
     info = tree.nodes.new("ShaderNodeObjectInfo")
-    _mixed(tree, socket, info.outputs["Color"], info.outputs["Alpha"])
+    _multiply(tree, socket, info.outputs["Color"], info.outputs["Alpha"])
 
 
 def _make_visible(material: Any, note: Note) -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from diorama.assets.build.shapenet_mini.library import CATEGORIES
 from diorama.assets.build.shapenet_mini.writer import model_id, write_model
+from diorama.scene_specs.language.model_names import PREFIX
 from diorama.scene_specs.shapes.shapenet import Library
-from diorama.scene_specs.shapes.shapenet.loading import write_triangles
+from diorama.scene_specs.shapes.shapenet.loading import DECIMALS, TRIANGLES, ModelCache, dumped
+from diorama.scene_specs.shapes.shapenet.model import FileState
 
 LIBRARY = Path(__file__).resolve().parents[2] / "shapenet_mini"
 
@@ -35,6 +40,20 @@ def build(folder: Path) -> None:
 
 def _write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="ascii")
+
+
+def write_triangles(library: Library) -> None:
+    """Write the triangles of a library beside its models, so that nobody needs Blender to measure them."""
+    stored = {}
+    for name in [f"{category}/{number}" for category in library.categories() for number in library.models(category)]:
+        shape = f"{PREFIX}{name}"
+        model = ModelCache(library.find(shape)[1], library).make(shape)
+        files = [FileState(str(Path(file.path).relative_to(library.root)), (), file.sha256) for file in model.files]
+        arrays = dumped(replace(model, files=tuple(files)))
+        # Numbers of seven decimals.
+        arrays["vertices"] = np.rint(model.vertices * DECIMALS).astype(np.int32)
+        stored |= {f"{name}/{key}": array for key, array in arrays.items()}
+    np.savez_compressed(library.root / TRIANGLES, **stored)  # type: ignore[arg-type]
 
 
 def main() -> None:

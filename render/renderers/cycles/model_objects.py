@@ -13,7 +13,6 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 import bpy
-import numpy as np
 
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
@@ -129,20 +128,9 @@ def _build_model(model: Model, unlit: bool) -> ModelData:
     libraries = [block for block in blocks if isinstance(block, bpy.types.Library)]
     bpy.data.batch_remove(libraries)
     mesh = next(iter(appended.meshes), None)
-    if mesh is None or mesh.get("sha256") != model.sha256 or not _is_same(mesh, model):
+    if mesh is None or mesh.get("sha256") != model.sha256:
         raise AssetError(f"model {model.path}: {path} holds another mesh than the one that was measured; delete it")
     if unlit:
         for material in mesh.materials:
             _show_unlit(material, bool(model.uv.min() < 0 or model.uv.max() > 1))
     return ModelData(model.sha256, mesh, bool(mesh["emits"]), tuple(b for b in blocks if b not in libraries))
-
-
-def _is_same(mesh: Any, model: Model) -> bool:
-    """Whether a mesh has the triangles of a model."""
-    vertices, triangles = np.empty(model.vertices.size, np.float32), np.empty(model.triangles.size, np.int32)
-    if len(mesh.vertices) != len(model.vertices) or len(mesh.loops) != len(triangles):
-        return False
-    mesh.vertices.foreach_get("co", vertices)
-    mesh.loops.foreach_get("vertex_index", triangles)
-    same = np.array_equal(triangles, model.triangles.ravel())
-    return same and np.array_equal(vertices, model.vertices.astype(np.float32).ravel())

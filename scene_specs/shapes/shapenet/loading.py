@@ -20,7 +20,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -44,7 +44,7 @@ _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
 # Cache folders that a warning has named.
 _warned: set[Path] = set()
 # Stored triangles of a library, and what their coordinates are multiplied by.
-_TRIANGLES, _DECIMALS = "triangles.npz", 1e7
+TRIANGLES, DECIMALS = "triangles.npz", 1e7
 _ARRAYS = ("vertices", "triangles", "uv", "slots")
 _MODEL = TypeAdapter(Model)
 # The program that reads models by Blender.
@@ -113,15 +113,9 @@ class Reading:
     folder: Path
     unconfined: bool
 
-    def as_json(self) -> str:
-        """One line; see `of_json`."""
-        return json.dumps({**asdict(self), "path": str(self.path), "root": str(self.root), "folder": str(self.folder)})
 
-    @classmethod
-    def of_json(cls, line: str) -> Reading:
-        """Return the request of `as_json`."""
-        fields = json.loads(line)
-        return cls(**{**fields, **{key: Path(fields[key]) for key in ("path", "root", "folder")}})
+# One line of JSON for a request.
+READING = TypeAdapter(Reading)
 
 
 class ReadingProcess:
@@ -135,7 +129,7 @@ class ReadingProcess:
     def read(self, reading: Reading) -> None:
         """Fill the folder of a reading. Raises AssetError for a broken model, UsageError where Blender is missing."""
         with self._lock:
-            line = self._exchange(reading.as_json())
+            line = self._exchange(READING.dump_json(reading).decode())
         if not line:
             hint = f"`{sys.executable} -m {_READER}` says why"
             raise AssetError(f"model {reading.path}: the process that reads it ended; {hint}")
@@ -273,42 +267,24 @@ class ModelCache:
             return _read_entry(entry, name, self._path, blend)
 
 
-def write_entry(path: Path, model: Model) -> None:
-    """Write a model: its arrays, and all else but its paths as JSON."""
-    np.savez(path, **_dumped(model))
-
-
-def _dumped(model: Model) -> dict[str, NDArray[Any]]:
+def dumped(model: Model) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a cache entry: those of a model, and all else but its paths as JSON."""
     facts = {key: value for key, value in asdict(model).items() if key not in ("path", "blend")}
     arrays = {key: facts.pop(key) for key in _ARRAYS}
     return {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays}
 
 
 def _read_entry(path: Path, name: str, main: Path, blend: Path) -> Model:
-    """Return a model as written by `write_entry`. Raises many types for a damaged file."""
+    """Return a model of the arrays of `dumped`. Raises many types for a damaged file."""
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
         facts = json.loads(bytes(stored["facts"]).decode())
         arrays = {key: stored[key] for key in _ARRAYS}
     return _MODEL.validate_python({**facts, **arrays, "name": name, "path": main, "blend": blend})
 
 
-def write_triangles(library: Library) -> None:
-    """Write the triangles of a library beside its models, so that nobody needs Blender to measure them."""
-    stored: dict[str, NDArray[Any]] = {}
-    for name in [f"{category}/{number}" for category in library.categories() for number in library.models(category)]:
-        shape = f"{PREFIX}{name}"
-        model = ModelCache(library.find(shape)[1], library).make(shape)
-        files = [FileState(str(Path(file.path).relative_to(library.root)), (), file.sha256) for file in model.files]
-        arrays = _dumped(replace(model, files=tuple(files)))
-        # Numbers of seven decimals.
-        arrays["vertices"] = np.rint(model.vertices * _DECIMALS).astype(np.int32)
-        stored |= {f"{name}/{key}": array for key, array in arrays.items()}
-    np.savez_compressed(library.root / _TRIANGLES, **stored)
-
-
 @lru_cache(maxsize=1)
 def _stored_triangles(root: Path) -> Any:
-    return np.load(root / _TRIANGLES, allow_pickle=False)
+    return np.load(root / TRIANGLES, allow_pickle=False)
 
 
 def _packaged_model(root: Path, name: str, main: Path, blend: Path) -> Model | None:
@@ -321,5 +297,5 @@ def _packaged_model(root: Path, name: str, main: Path, blend: Path) -> Model | N
     if not all(file.has_contents() for file in files):
         return None
     arrays = {key: stored[f"{prefix}/{key}"] for key in _ARRAYS}
-    arrays["vertices"] = arrays["vertices"] / _DECIMALS
+    arrays["vertices"] = arrays["vertices"] / DECIMALS
     return _MODEL.validate_python({**facts, **arrays, "files": files, "name": name, "path": main, "blend": blend})
