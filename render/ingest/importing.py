@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,7 @@ _AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
 _SHOWN = 100
 _BRIDGE = re.compile(r"libbf_intern_([a-z]+)_bridge")
 UV, COLOR = "diorama uv", "diorama color"
+_JOINED = ("vertices", "slots", "normals")
 
 
 @dataclass
@@ -44,18 +45,18 @@ class Imported:
         vertices: (V, 3).
         triangles: (T, 3).
         slots: (T,) index into `materials`.
-        materials: Blender's materials; None where a surface has none.
         normals: (T, 3, 3) normal of each corner.
         layers: name -> data type and values (T, 3, n) of attributes that materials read; UV and COLOR are those that
             a material reads that names none.
+        materials: Blender's materials; None where a surface has none.
     """
 
     vertices: Floats
     triangles: NDArray[np.int64]
     slots: NDArray[np.int32]
-    materials: list[Any]
     normals: Floats
-    layers: dict[str, tuple[str, NDArray[np.float32]]] = field(default_factory=dict)
+    layers: dict[str, tuple[str, NDArray[np.float32]]]
+    materials: list[Any] = field(default_factory=list)
 
 
 def warm_up() -> None:
@@ -124,38 +125,24 @@ def gather(main: Path) -> Imported:
     """
     graph = bpy.context.evaluated_depsgraph_get()
     # An instance is valid until the next one, so they are gone through twice.
-    total = sum(_count_triangles(entry.object) for entry in graph.object_instances if _is_rendered(entry))
+    shown = (entry.object for entry in graph.object_instances if _is_rendered(entry))
+    total = sum(len(body.data.loops) - 2 * len(body.data.polygons) for body in shown if body.type == "MESH")
     if total > MOST_TRIANGLES:
         raise AssetError(f"model {main}: found {total:,} triangles; allowed: {MOST_TRIANGLES:,}")
     names = _layers_read()
     slots: dict[Any, int] = {}
-    parts = [
-        part for entry in graph.object_instances if _is_rendered(entry) for part in _part_of(entry, graph, names, slots)
-    ]
+    entries = filter(_is_rendered, graph.object_instances)
+    named = [(entry.object.name, part) for entry in entries for part in _part_of(entry, graph, names, slots)]
     if main.suffix.lower() == ".fbx":
         # Their order changes from run to run.
-        parts.sort(key=lambda part: part.name)
-    if not sum(len(part.triangles) for part in parts):
+        named.sort(key=lambda pair: pair[0])
+    if not sum(len(part.triangles) for _, part in named):
         raise AssetError(f"model {main}: it has no faces")
-    return _joined(parts, [*slots])
+    return _joined([part for _, part in named], [*slots])
 
 
 def _is_rendered(entry: Any) -> bool:
     return bool(entry.show_self) and not entry.object.hide_render and entry.object.type in _GEOMETRY
-
-
-def _count_triangles(shown: Any) -> int:
-    return len(shown.data.loops) - 2 * len(shown.data.polygons) if shown.type == "MESH" else 0
-
-
-@dataclass
-class _Part:
-    name: str
-    vertices: Floats
-    triangles: NDArray[np.int64]
-    slots: NDArray[np.int32]
-    normals: Floats
-    layers: dict[str, tuple[str, NDArray[np.float32]]]
 
 
 def _values(items: Any, name: str, width: int, kind: Any = np.float32) -> NDArray[Any]:
@@ -164,7 +151,7 @@ def _values(items: Any, name: str, width: int, kind: Any = np.float32) -> NDArra
     return array.reshape(-1, width) if width > 1 else array
 
 
-def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> Iterator[_Part]:
+def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> Iterator[Imported]:
     shown = entry.object
     mesh = shown.to_mesh(preserve_all_data_layers=True, depsgraph=graph)
     if mesh is None or not len(mesh.polygons):
@@ -173,9 +160,8 @@ def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> 
     triangles = _values(mesh.loop_triangles, "vertices", 3, np.int32).astype(np.int64)
     corners = _values(mesh.loop_triangles, "loops", 3, np.int32)
     faces = _values(mesh.loop_triangles, "polygon_index", 1, np.int32)
-    numbers = [slots.setdefault(_original(slot.material), len(slots)) for slot in shown.material_slots] or [
-        slots.setdefault(None, len(slots))
-    ]
+    materials = [slot.material and slot.material.original for slot in shown.material_slots] or [None]
+    numbers = [slots.setdefault(material, len(slots)) for material in materials]
     own = np.minimum(_values(mesh.loop_triangles, "material_index", 1, np.int32), len(numbers) - 1)
     matrix = np.array(entry.matrix_world, dtype=np.float64)
     vertices = multiplied(_values(mesh.vertices, "co", 3).astype(np.float64), matrix[:3, :3]) + matrix[:3, 3]
@@ -189,12 +175,8 @@ def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> 
     if np.linalg.det(matrix[:3, :3]) < 0:
         triangles, normals = triangles[:, ::-1], normals[:, ::-1]
         layers = {name: (kind, values[:, ::-1]) for name, (kind, values) in layers.items()}
-    yield _Part(shown.name, vertices, triangles, np.array(numbers, dtype=np.int32)[own], normals, layers)
+    yield Imported(vertices, triangles, np.array(numbers, dtype=np.int32)[own], normals, layers)
     shown.to_mesh_clear()
-
-
-def _original(material: Any) -> Any:
-    return material and material.original
 
 
 def _attributes(mesh: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
@@ -232,33 +214,40 @@ def _layers_read() -> set[str]:
     return {name for node in nodes for key in keys if isinstance(name := getattr(node, key, None), str) and name}
 
 
-def _joined(parts: list[_Part], materials: list[Any]) -> Imported:
+def _joined(parts: list[Imported], materials: list[Any]) -> Imported:
     starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
-    counts = [len(part.triangles) for part in parts]
     layers: dict[str, tuple[str, NDArray[np.float32]]] = {}
     for name, kind in {name: kind for part in parts for name, (kind, _) in part.layers.items()}.items():
-        width = next(width for _, width, stored in _TYPES.values() if stored == kind)
+        width = _TYPES[kind][1]
         # A part without a layer has zeros in it, but white colors.
         blank = np.float32(kind == "FLOAT_COLOR")
         values = [
             part.layers[name][1]
             if name in part.layers and part.layers[name][0] == kind
-            else np.full((count, 3, width), blank, dtype=np.float32)
-            for part, count in zip(parts, counts, strict=True)
+            else np.full((len(part.triangles), 3, width), blank, dtype=np.float32)
+            for part in parts
         ]
         layers[name] = (kind, np.concatenate(values))
-    return Imported(
-        vertices=np.concatenate([part.vertices for part in parts]),
-        triangles=np.concatenate([part.triangles + start for part, start in zip(parts, starts, strict=False)]),
-        slots=np.concatenate([part.slots for part in parts]),
-        materials=materials,
-        normals=np.concatenate([part.normals for part in parts]),
-        layers=layers,
-    )
+    vertices, slots, normals = (np.concatenate([getattr(part, key) for part in parts]) for key in _JOINED)
+    triangles = np.concatenate([part.triangles + start for part, start in zip(parts, starts, strict=False)])
+    return Imported(vertices, triangles, slots, normals, layers, materials)
 
 
-def left_out(extensions: Sequence[str]) -> list[str]:
-    """List what a file holds beside its surfaces, and its glTF extensions that the importer does not know."""
+def left_out(path: Path) -> Iterator[str]:
+    """List what a file holds beside its surfaces: by Blender's data, and by the header and numbers of glTF."""
+    if path.suffix.lower() in (".glb", ".gltf"):
+        gltf = import_module("io_scene_gltf2.io.imp.gltf2_io_gltf").glTFImporter(
+            str(path), {"import_user_extensions": []}
+        )
+        gltf.read()
+        unknown = [name for name in gltf.data.extensions_used or () if name not in gltf.extensions_managed]
+        yield from (f"extension {name[:_SHOWN]} left out" for name in unknown)
+        decode = import_module("io_scene_gltf2.io.imp.gltf2_io_binary").BinaryData.decode_accessor
+        parts = [part.attributes for mesh in gltf.data.meshes or () for part in mesh.primitives]
+        indices = dict.fromkeys(attributes["POSITION"] for attributes in parts if "POSITION" in attributes)
+        # Blender reads those as 0.
+        if bad := sum(int((~np.isfinite(decode(gltf, index))).sum()) for index in indices):
+            yield f"{counted(bad, 'coordinate')} without a number, read as 0"
     kinds = {
         "animation": bpy.data.actions,
         "camera": bpy.data.cameras,
@@ -266,7 +255,4 @@ def left_out(extensions: Sequence[str]) -> list[str]:
         "volume": bpy.data.volumes,
         "point cloud": getattr(bpy.data, "pointclouds", ()),
     }
-    importer = import_module("io_scene_gltf2.io.imp.gltf2_io_gltf").glTFImporter
-    known = importer("", {"import_user_extensions": []}).extensions_managed if extensions else ()
-    unknown = [f"extension {name[:_SHOWN]}" for name in extensions if name not in known]
-    return unknown + [counted(len(blocks), kind) for kind, blocks in kinds.items() if len(blocks)]
+    yield from (f"{counted(len(blocks), kind)} left out" for kind, blocks in kinds.items() if len(blocks))

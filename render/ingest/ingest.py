@@ -19,7 +19,7 @@ from diorama.render.renderers.cycles.blender_meshes import add_triangles
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats
 from diorama.scene_specs.shapes.shapenet.loading import Reading, dumped
-from diorama.scene_specs.shapes.shapenet.model import Faces, Model, Origin, make_model, mean_color, prepared, turned
+from diorama.scene_specs.shapes.shapenet.model import Faces, Model, make_model, mean_color, prepared, turned
 
 # Formats that say which way is up, so that Blender turns them: to +Z, front to -Y.
 _TURNED = (".fbx", ".usd", ".usda", ".usdc", ".usdz", ".dae", ".blend")
@@ -57,8 +57,8 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
             # The importer ends there.
             raise AssetError(f"model {main}: {report}")
         files.note(f"Blender reports: {report}")
-    for text in left_out(files.extensions):
-        files.note(f"{text} left out")
+    for text in left_out(main):
+        files.note(text)
     if not sum(len(mesh.polygons) for mesh in bpy.data.meshes) + len(bpy.data.curves) + len(bpy.data.metaballs):
         raise AssetError("; ".join([f"model {main}: it has no faces", *reports[:1]]))
     if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes) - len(reports)) > 0:
@@ -81,8 +81,9 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     if reading.own:
         files.note_license()
     uv = _at(imported.layers[UV][1], faces) if UV in imported.layers else np.zeros((len(faces.slots), 3, 2), np.float32)
-    origin = Origin((reading.up, reading.front), files.named_digests(), files.file_states(), tuple(files.notes))
-    model = make_model(reading.name, main, faces, unit, uv, mean_color(faces, colors), origin)
+    origin = ((reading.up, reading.front), files.named_digests())
+    given_facts = {"name": reading.name, "path": main, "unit": unit, "color": mean_color(faces, colors)}
+    model = make_model(faces, uv, origin, notes=tuple(files.notes), files=files.file_states(), **given_facts)
     normals = turned(_at(imported.normals, faces), up, front) if reading.own else None
     mesh = _build_mesh(model, imported, faces, materials, normals)
     _write_blend(mesh, folder / "model.blend")

@@ -5,30 +5,24 @@ Files that a model refers to count only below its root. A name that leads out of
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-import numpy as np
-from numpy.typing import NDArray
-
 from diorama.render.ingest.obj_text import MTLLIB, Mtl, count_faces, read_mtl, read_obj
-from diorama.scene_specs.errors import AssetError, counted
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import file_state, read_foreign
 from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.shapes.shapenet.model import FileState
 
 # Notes of a model, and characters of one: each image's record has them.
 _MOST_NOTES, _LONGEST_NOTE, _MOST_LICENSE = 100, 300, 1 << 20
-# Type of 32-bit numbers in glTF.
-_FLOAT = 5126
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 # Files of a folder that may be layers of a USD scene.
 _MOST_LAYERS = 256
@@ -46,7 +40,6 @@ class ModelFiles:
         unhashed: paths that count for the cache but not for the image.
         mtl: the materials of an .obj file.
         faces: how many it has.
-        extensions: those that a glTF file uses.
     """
 
     root: Path
@@ -58,7 +51,6 @@ class ModelFiles:
     unhashed: list[Path] = field(default_factory=list)
     mtl: Mtl = field(default_factory=Mtl)
     faces: int = 0
-    extensions: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Add a note, once; a long one is cut, and what comes after too many is only mentioned."""
@@ -178,31 +170,19 @@ class ModelFiles:
         head = self.gltf_header(content)
         if not value_at(head, ("meshes",)):
             raise AssetError(f"model {self.main}: it has no faces")
-        self.extensions = [str(name) for name in value_at(head, ("extensionsUsed",)) or ()]
-        buffers = []
         for kind in ("buffers", "images"):
             for uri in (value_at(item, ("uri",)) for item in value_at(head, (kind,)) or ()):
-                data = self._of_uri(uri, kind, content)
-                buffers += [data] if kind == "buffers" else []
-        if bad := _count_no_numbers(head, buffers):
-            self.note(f"{counted(bad, 'coordinate')} without a number, read as 0")
+                if isinstance(uri, str) and not uri.startswith("data:"):
+                    self._read_uri(uri, kind)
 
-    def _of_uri(self, uri: object, kind: str, content: bytes) -> bytes:
-        """Return the bytes of a buffer or image: of another file, of the text itself, or behind it in a .glb."""
-        if not isinstance(uri, str):
-            start = 28 + int.from_bytes(content[12:16], "little")
-            return content[start:]
-        if uri.startswith("data:"):
-            return base64.b64decode(uri.partition(",")[2]) if kind == "buffers" else b""
+    def _read_uri(self, uri: str, kind: str) -> None:
         named = self.main.parent / unquote(uri)
-        path = self._actual(named)
-        if path is not None:
-            return self.read(path)
-        if named.exists() and not named.is_file():
+        if (path := self._actual(named)) is not None:
+            self.read(path)
+        elif named.exists() and not named.is_file():
             raise AssetError(f"model {self.main}: {uri[:100]!r} is not a regular file")
-        if kind == "buffers":
+        elif kind == "buffers":
             raise AssetError(f"model {self.main}: its buffer {uri[:100]!r} is no file below {self.root}")
-        return b""
 
     def gltf_header(self, content: bytes) -> Any:
         """Return the JSON of a .glb or .gltf file. Raises AssetError."""
@@ -255,22 +235,3 @@ class ModelFiles:
         """Path below the root and digest of each file that decides what the model is, sorted."""
         named = ((os.fsencode(path.relative_to(self.root)), digest) for path, digest in self.digests.items())
         return sorted((name.decode("utf-8", "backslashreplace"), digest) for name, digest in named)
-
-
-def _count_no_numbers(head: Any, buffers: Sequence[bytes]) -> int:
-    """How many coordinates of a glTF file are no numbers, which Blender reads as 0. Raises AssetError."""
-    count = 0
-    for mesh in value_at(head, ("meshes",)) or ():
-        for primitive in value_at(mesh, ("primitives",)) or ():
-            accessor = value_at(head, ("accessors", value_at(primitive, ("attributes", "POSITION"))))
-            view = value_at(head, ("bufferViews", value_at(accessor, ("bufferView",))))
-            if view is None or accessor["componentType"] != _FLOAT:
-                continue
-            start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
-            shape, strides = (accessor["count"], 3), (view.get("byteStride", 12), 4)
-            try:
-                points: NDArray[np.float32] = np.ndarray(shape, "<f4", buffers[view["buffer"]], start, strides)
-            except (ValueError, TypeError, IndexError) as error:
-                raise AssetError(f"an accessor of {shape[0]} positions does not fit into its buffer") from error
-            count += int((~np.isfinite(points)).sum())
-    return count

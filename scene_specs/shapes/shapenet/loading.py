@@ -20,7 +20,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -229,11 +229,11 @@ class ModelCache:
     def read(self, name: str) -> Model | None:
         """Return the model; None if the entry is missing, damaged, out of date or another user's."""
         if self._library == packaged_library():
-            return _packaged_model(self._library.root, name, self._path, self.blend)
+            return _packaged_model(self._library.root, name=name, path=self._path, blend=self.blend)
         if not self._is_ours(self._entry, self.blend):
             return None
         try:
-            model = _read_entry(self._entry, name, self._path, self.blend)
+            model = _read_entry(self._entry, name=name, path=self._path, blend=self.blend)
             # Dates can be set, and a disk can keep a file's date and lose its contents.
             if not model.is_current() or not all(file.has_contents() for file in model.files):
                 return None
@@ -264,7 +264,7 @@ class ModelCache:
                 entry, blend = entry.replace(self._entry), blend.replace(self.blend)
             else:
                 _spare.push(stack.pop_all())
-            return _read_entry(entry, name, self._path, blend)
+            return _read_entry(entry, name=name, path=self._path, blend=blend)
 
 
 def dumped(model: Model) -> dict[str, NDArray[Any]]:
@@ -274,12 +274,15 @@ def dumped(model: Model) -> dict[str, NDArray[Any]]:
     return {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays}
 
 
-def _read_entry(path: Path, name: str, main: Path, blend: Path) -> Model:
+def _read_entry(entry: Path, **more: str | Path) -> Model:
     """Return a model of the arrays of `dumped`. Raises many types for a damaged file."""
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-        facts = json.loads(bytes(stored["facts"]).decode())
-        arrays = {key: stored[key] for key in _ARRAYS}
-    return _MODEL.validate_python({**facts, **arrays, "name": name, "path": main, "blend": blend})
+    with np.load(io.BytesIO(entry.read_bytes()), allow_pickle=False) as stored:
+        return _model_of(stored, "", **more)
+
+
+def _model_of(stored: Any, prefix: str, **more: str | Path) -> Model:
+    facts = json.loads(bytes(stored[f"{prefix}facts"]).decode())
+    return _MODEL.validate_python({**facts, **{key: stored[f"{prefix}{key}"] for key in _ARRAYS}, **more})
 
 
 @lru_cache(maxsize=1)
@@ -287,15 +290,12 @@ def _stored_triangles(root: Path) -> Any:
     return np.load(root / TRIANGLES, allow_pickle=False)
 
 
-def _packaged_model(root: Path, name: str, main: Path, blend: Path) -> Model | None:
+def _packaged_model(root: Path, **more: str | Path) -> Model | None:
     """Return a model of the packaged library from its stored triangles, while its files are unchanged."""
-    stored, prefix = _stored_triangles(root), name.removeprefix(PREFIX)
-    facts = json.loads(bytes(stored[f"{prefix}/facts"]).decode())
-    files = [
-        FileState(str(root / file["path"]), file_state(root / file["path"]), file["sha256"]) for file in facts["files"]
-    ]
-    if not all(file.has_contents() for file in files):
-        return None
-    arrays = {key: stored[f"{prefix}/{key}"] for key in _ARRAYS}
-    arrays["vertices"] = arrays["vertices"] / DECIMALS
-    return _MODEL.validate_python({**facts, **arrays, "files": files, "name": name, "path": main, "blend": blend})
+    model = _model_of(_stored_triangles(root), f"{str(more['name']).removeprefix(PREFIX)}/", **more)
+    paths = [root / file.path for file in model.files]
+    files = tuple(
+        FileState(str(path), file_state(path), file.sha256) for path, file in zip(paths, model.files, strict=True)
+    )
+    current = all(file.has_contents() for file in files)
+    return replace(model, files=files, vertices=model.vertices / DECIMALS) if current else None

@@ -131,16 +131,20 @@ def prepared(faces: Faces, up: str, front: str, path: Path, note: Callable[[str]
     return replace(faces, vertices=np.round((faces.vertices - (lower + upper) / 2) / unit, 7) + 0.0), unit
 
 
-def make_model(
-    name: str, path: Path, faces: Faces, unit: float, uv: NDArray[np.float32], color: Vec, origin: Origin
-) -> Model:
-    """Measure a prepared model."""
+def make_model(faces: Faces, uv: NDArray[np.float32], origin: tuple[object, ...], **facts: Any) -> Model:
+    """Measure a prepared model.
+
+    Args:
+        origin: what it was made from, as for JSON: its axes, and the names and digests of its files.
+        facts: all that can't be measured.
+    """
     vertices, flat = faces.vertices, faces.vertices[:, :2]
     triangles = faces.triangles.astype(np.int32)
+    digest = hashlib.sha256(json.dumps((VERSION, *origin)).encode())
+    for array in (vertices, triangles, uv, faces.slots):
+        digest.update(np.ascontiguousarray(array).tobytes())
     return Model(
-        name=name,
-        path=path,
-        sha256=origin.digest(vertices, triangles, uv, faces.slots),
+        sha256=digest.hexdigest(),
         vertices=vertices,
         triangles=triangles,
         uv=uv,
@@ -150,35 +154,8 @@ def make_model(
         hull=convex_hull(flat),
         radius=round(float(np.sqrt((vertices * vertices).sum(axis=1).max())), 6),
         ground_radius=round(float(np.sqrt((flat * flat).sum(axis=1).max())), 6),
-        unit=unit,
-        color=color,
-        notes=origin.notes,
-        files=origin.files,
+        **facts,
     )
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What a model was made from.
-
-    Attributes:
-        axes: up and front.
-        contents: name below the root and hexadecimal SHA-256 of each file that decides what the model is, sorted.
-        files: all files that decide whether it must be read again.
-        notes: see `Model`.
-    """
-
-    axes: tuple[str, str]
-    contents: Sequence[tuple[str, str]]
-    files: tuple[FileState, ...]
-    notes: tuple[str, ...]
-
-    def digest(self, *arrays: NDArray[Any]) -> str:
-        """Hexadecimal SHA-256 of axes, files and triangles."""
-        digest = hashlib.sha256(json.dumps((VERSION, self.axes, [*self.contents])).encode())
-        for array in arrays:
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
 
 
 def _finite(faces: Faces, path: Path, note: Callable[[str], None]) -> Faces:
