@@ -83,7 +83,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     uv = _at(imported.layers[UV][1], faces) if UV in imported.layers else np.zeros((len(faces.slots), 3, 2), np.float32)
     origin = ((reading.up, reading.front), files.named_digests())
     given_facts = {"name": reading.name, "path": main, "unit": unit, "color": mean_color(faces, colors)}
-    model = make_model(faces, uv, origin, notes=tuple(files.notes), files=files.file_states(), **given_facts)
+    model = make_model(faces, uv, origin, notes=tuple(files.notes), files=tuple(files.states.values()), **given_facts)
     normals = turned(_at(imported.normals, faces), up, front) if reading.own else None
     mesh = _build_mesh(model, imported, faces, materials, normals)
     _write_blend(mesh, folder / "model.blend")
@@ -98,7 +98,7 @@ def _at(values: Any, faces: Faces) -> Any:
 def _locate(files: ModelFiles, name: str) -> str | None:
     """Return a texture by the path that a file gives for it. Raises AssetError."""
     path = Path(bpy.path.abspath(name))
-    if path not in files.digests:
+    if not (path in files.states and files.states[path].sha256):
         named = str(path.relative_to(files.main.parent)) if path.is_relative_to(files.main.parent) else name
         located = files.locate(named, "texture")
         if located is None:

@@ -34,21 +34,16 @@ class ModelFiles:
 
     Attributes:
         main: the model's own file, resolved.
-        digests: hexadecimal SHA-256 of the contents that decide what the model is.
-        states: of these files, see `file_state`.
-        missing: paths without a file, which would change the model.
-        unhashed: paths that count for the cache but not for the image.
+        states: all paths that decide whether the model must be read again; those with a digest decide what it is, and
+            those without a file would change it.
         mtl: the materials of an .obj file.
         faces: how many it has.
     """
 
     root: Path
     main: Path
-    digests: dict[Path, str] = field(default_factory=dict)
-    states: dict[Path, tuple[int, ...]] = field(default_factory=dict)
+    states: dict[Path, FileState] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
-    missing: list[Path] = field(default_factory=list)
-    unhashed: list[Path] = field(default_factory=list)
     mtl: Mtl = field(default_factory=Mtl)
     faces: int = 0
 
@@ -68,8 +63,7 @@ class ModelFiles:
             content = read_foreign(real)
         except OSError as error:
             raise AssetError(f"model {self.main}: {path.name}: can't be read: {error.strerror or error}") from error
-        self.states.setdefault(real, state)
-        self.digests.setdefault(real, hashlib.sha256(content).hexdigest())
+        self.states.setdefault(real, FileState(str(real), state, hashlib.sha256(content).hexdigest()))
         return content
 
     def locate(self, named: str, what: str) -> Path | None:
@@ -98,11 +92,15 @@ class ModelFiles:
             if path.is_file():
                 return path
             # One that appears there changes the model; a folder may give way to a file, too.
-            (self.unhashed if path.exists() else self.missing).append(path)
+            self._watch(path)
             alike = [p for p in sorted(path.parent.iterdir()) if p.name.casefold() == path.name.casefold()]
             return next((p for p in alike if p.resolve().is_relative_to(self.root) and p.is_file()), None)
         except (OSError, RuntimeError):  # such as a name that is too long, or a loop of links
             return None
+
+    def _watch(self, path: Path) -> None:
+        """Let a path without contents of the model decide whether it is read again."""
+        self.states.setdefault(path, FileState(str(path), file_state(path) if path.exists() else ()))
 
     def prepare(self, folder: Path) -> Path:
         """Read what the model's file names, and return the file to import: an .obj is repaired in `folder`.
@@ -211,27 +209,19 @@ class ModelFiles:
         for path in map(self.main.with_name, names):
             if path.is_symlink():
                 raise AssetError(f"license {path}: is a symbolic link; copy its target in its place")
+            self._watch(path)
             if path.is_file():
-                self.unhashed.append(path)
                 try:
                     lines = read_foreign(path, _MOST_LICENSE).decode("utf-8", "replace").strip().splitlines()
                 except OSError as error:
                     raise AssetError(f"license {path}: can't be read: {error.strerror or error}") from error
                 yield next((line for line in lines if "SPDX-License-Identifier:" in line), lines[0] if lines else "")
-            elif not path.exists():
-                self.missing.append(path)
         if self.main.suffix.lower() in (".glb", ".gltf"):
             asset = value_at(self.gltf_header(self.read(self.main)), ("asset",))
             yield value_at(asset, ("copyright",)) or value_at(asset, ("extras", "license"))
 
-    def file_states(self) -> tuple[FileState, ...]:
-        """All paths that decide whether the model must be read again."""
-        states = {path: FileState(str(path)) for path in self.missing}
-        states |= {path: FileState(str(path), file_state(path)) for path in self.unhashed}
-        states |= {path: FileState(str(path), self.states[path], digest) for path, digest in self.digests.items()}
-        return tuple(states.values())
-
     def named_digests(self) -> list[tuple[str, str]]:
         """Path below the root and digest of each file that decides what the model is, sorted."""
-        named = ((os.fsencode(path.relative_to(self.root)), digest) for path, digest in self.digests.items())
-        return sorted((name.decode("utf-8", "backslashreplace"), digest) for name, digest in named)
+        named = ((path, state.sha256) for path, state in self.states.items() if state.sha256)
+        texts = ((os.fsencode(path.relative_to(self.root)), digest) for path, digest in named)
+        return sorted((name.decode("utf-8", "backslashreplace"), digest) for name, digest in texts)

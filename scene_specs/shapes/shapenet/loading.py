@@ -49,8 +49,6 @@ _ARRAYS = ("vertices", "triangles", "uv", "slots")
 _MODEL = TypeAdapter(Model)
 # The program that reads models by Blender.
 _READER = "diorama.render.ingest"
-# With 1, models are read also on systems that can't confine what reads them.
-UNCONFINED = "DIORAMA_MODELS_UNCONFINED"
 
 
 def canonical(shape: str) -> str:
@@ -101,7 +99,6 @@ class Reading:
         front: axis of the model's front.
         own: whether it is a user's own file, whose normals count.
         folder: for `model.npz` and `model.blend`.
-        unconfined: read it also on a system that can't confine what reads it.
     """
 
     name: str
@@ -111,7 +108,6 @@ class Reading:
     front: str
     own: bool
     folder: Path
-    unconfined: bool
 
 
 # One line of JSON for a request.
@@ -256,9 +252,8 @@ class ModelCache:
         with ExitStack() as stack:
             stack.callback(spool.cleanup)
             folder = Path(spool.name).resolve()
-            library, unconfined = self._library, os.environ.get(UNCONFINED) == "1"
-            axes = library.axes(self._path)
-            _reader.read(Reading(name, self._path, library.root, *axes, library.own, folder, unconfined))
+            library = self._library
+            _reader.read(Reading(name, self._path, library.root, *library.axes(self._path), library.own, folder))
             entry, blend = folder / "model.npz", folder / "model.blend"
             if kept:
                 entry, blend = entry.replace(self._entry), blend.replace(self.blend)
