@@ -240,6 +240,9 @@ def left_out(path: Path) -> Iterator[str]:
             str(path), {"import_user_extensions": []}
         )
         gltf.read()
+        # The importer takes all that is there.
+        if any(accessor.count < 1 for accessor in gltf.data.accessors or ()):
+            raise AssetError(f"model {path}: found an accessor of fewer than one element")
         unknown = [name for name in gltf.data.extensions_used or () if name not in gltf.extensions_managed]
         yield from (f"extension {name[:_SHOWN]} left out" for name in unknown)
         decode = import_module("io_scene_gltf2.io.imp.gltf2_io_binary").BinaryData.decode_accessor
