@@ -7,6 +7,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def _write_json(path: Path, value: object) -> None:
 
 def write_triangles(library: Library) -> None:
     """Write the triangles of a library beside its models, so that nobody needs Blender to measure them."""
-    stored = {}
+    stored: dict[str, Any] = {}
     for name in [f"{category}/{number}" for category in library.categories() for number in library.models(category)]:
         shape = f"{PREFIX}{name}"
         model = ModelCache(library.find(shape)[1], library).make(shape)
@@ -53,7 +54,7 @@ def write_triangles(library: Library) -> None:
         # Numbers of seven decimals.
         arrays["vertices"] = np.rint(model.vertices * DECIMALS).astype(np.int32)
         stored |= {f"{name}/{key}": array for key, array in arrays.items()}
-    np.savez_compressed(library.root / TRIANGLES, **stored)  # type: ignore[arg-type]
+    np.savez_compressed(library.root / TRIANGLES, **stored)
 
 
 def main() -> None:
