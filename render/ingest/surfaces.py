@@ -15,14 +15,12 @@ import bpy
 from PIL import Image
 
 from diorama.render.ingest.importing import COLOR
-from diorama.render.renderers.cycles.blend_material import MOST_PIXELS
+from diorama.render.renderers.cycles.blend_material import generated_pixels, sum_pixels
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.rotation import Vec, rounded3
 from diorama.scene_specs.shapes.shapenet.model import GRAY
 
-# Pixels of all textures of a model.
-_ALL_PIXELS = 1 << 28
 # Nodes of all materials together, with those in groups.
 _MOST_NODES = 5_000
 # A smaller alpha is taken for an exporter's error: nobody models an invisible part.
@@ -261,10 +259,7 @@ def pack_images(locate: Callable[[str], str | None], note: Note) -> None:
             with suppress(RuntimeError):
                 image.pack()
         size = _pixels(image)
-        total += size
-        if size > MOST_PIXELS or total > _ALL_PIXELS:
-            allowed = f"{MOST_PIXELS:,}, and {_ALL_PIXELS:,} in all images"
-            raise AssetError(f"image {image.name!r} has {size:,} pixels; allowed: {allowed}")
+        total = sum_pixels(total, size, f"image {image.name!r}")
         if size == 0:
             if path is not None or image.packed_file or image.source != "FILE":
                 note(f"texture {image.name!r} can't be read as a picture")
@@ -275,7 +270,7 @@ def pack_images(locate: Callable[[str], str | None], note: Note) -> None:
 def _pixels(image: Any) -> int:
     """Return the number of pixels by an image's header, without decoding it; 0 of what is no packed image."""
     if image.source == "GENERATED":
-        return int(image.generated_width * image.generated_height)
+        return generated_pixels(image)
     if image.source != "FILE" or not image.packed_file:
         return 0
     try:

@@ -31,7 +31,7 @@ from diorama.scene_specs.model.scene import SceneMaterial
 # Pillow reads dozens, PostScript by starting Ghostscript.
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
 # Pixels of an image, 8192 x 8192: a PNG of 200 kB may have 200 MB of pixels.
-MOST_PIXELS = 1 << 26
+_MOST_PIXELS = 1 << 26
 # Cycles chooses a reader by the ending of a name first: that of `a.null?RES=16000x16000` reads no file.
 _ENDINGS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg"), "BMP": (".bmp",), "GIF": (".gif",), "TGA": (".tga",)}
 # Of all images of a file together.
@@ -82,10 +82,7 @@ def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) 
             case bpy.types.Library():
                 continue
             case bpy.types.Image():
-                total += (pixels := _pixels_of(block, path, roots))
-                if pixels > MOST_PIXELS or total > _ALL_PIXELS:
-                    allowed = f"{MOST_PIXELS:,}, and {_ALL_PIXELS:,} in all images of the file"
-                    raise AssetError(f"{path}: image {block.name!r} has {pixels:,} pixels; allowed: {allowed}")
+                total = sum_pixels(total, _pixels_of(block, path, roots), f"{path}: image {block.name!r}")
             case bpy.types.ShaderNodeTree() | bpy.types.Text() | bpy.types.Action():
                 pass
             case _:
@@ -97,12 +94,24 @@ def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) 
                 raise AssetError(f"{path}: node {node.name!r} reads {node.filepath!r}; use an internal text instead")
 
 
+def sum_pixels(total: int, pixels: int, problem: str) -> int:
+    """Add an image's pixels to those of others. Raises AssetError for too many."""
+    if pixels > _MOST_PIXELS or total + pixels > _ALL_PIXELS:
+        allowed = f"{_MOST_PIXELS:,}, and {_ALL_PIXELS:,} in all images of the file"
+        raise AssetError(f"{problem} has {pixels:,} pixels; allowed: {allowed}")
+    return total + pixels
+
+
+def generated_pixels(image: Any) -> int:
+    """Return the number of pixels of an image that Blender generates, in units of four bytes."""
+    return int(image.generated_width * image.generated_height * (4 if image.use_generated_float else 1))
+
+
 def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
     """Return an image's number of pixels without decoding it. Raises AssetError if the material may not read it."""
     problem = f"{path}: image {image.name!r}"
     if image.source == "GENERATED":
-        # Four bytes for each of a pixel's values.
-        return int(image.generated_width * image.generated_height * (4 if image.use_generated_float else 1))
+        return generated_pixels(image)
     if image.source in ("FILE", "TILED") and image.packed_files:
         # Blender would read the file of this name if it found the packed data incomplete.
         image.filepath_raw = ""
