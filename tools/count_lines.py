@@ -23,7 +23,7 @@ from tests.rooms import core_modules
 from tools.programs import ROOT, git
 
 # 14,000 and 46,300, and what the issues of 0.2 may add. A cap grows only with a capability.
-CORE_CAP, ALL_CAP = 14_350, 47_450
+CORE_CAP, ALL_CAP = 14_350, 47_650
 _CODE = (".py", ".c", ".cpp", ".h")
 _DATA = (".json", ".toml", ".txt", ".css", ".html", ".csv")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
