@@ -53,12 +53,6 @@ def transform(points: Floats, rotation_deg: Vec, scale: float, location: Vec) ->
     return np.stack([x * r[0] + y * r[1] + z * r[2] + t for r, t in zip(m, location, strict=True)], axis=1)
 
 
-def multiplied(vectors: Floats, rows: Sequence[Sequence[float] | Floats] | Floats) -> Floats:
-    """(..., 3) vectors times a matrix, in sums that are the same on every processor."""
-    x, y, z = (vectors[..., k] for k in range(3))
-    return np.stack([x * row[0] + y * row[1] + z * row[2] for row in rows], axis=-1)
-
-
 def matrix_quaternion(m: Matrix) -> Quaternion:
     """Return the unit quaternion (w, x, y, z) of a rotation matrix, with w >= 0."""
     trace = m[0][0] + m[1][1] + m[2][2]

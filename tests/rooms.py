@@ -10,19 +10,13 @@ from tests.walls import import_graph
 
 # The core is what these import, directly or not: the run loop, workers, store, and plug-ins, found by their place.
 SEEDS = ("diorama.render.run.batch", "diorama.render.run.loop", "diorama.render.run.worker")
-SEED_ROOMS = (
-    "diorama.render.renderers",
-    "diorama.render.ingest",
-    "diorama.render.passes",
-    "diorama.render.store.lance.lance_store",
-)
+SEED_ROOMS = ("diorama.render.renderers", "diorama.render.passes", "diorama.render.store.lance.lance_store")
 # Room of the core -> why rendering needs it.
 CORE = {
     "diorama.render.annotations": "boxes, masks and relations of a record",
     "diorama.render.compiler": "specs become Scenes",
     "diorama.render.episode": "one episode in a worker",
     "diorama.render.geometry": "camera, meshes and rasterizer of compiler, annotations and the fake renderer",
-    "diorama.render.ingest": "models of users become meshes, in a process that the core starts",
     "diorama.render.machine": "Blender's series, names of devices, scratch folders",
     "diorama.render.passes": "what a frame can ask a renderer for",
     "diorama.render.renderers": "Cycles and the fake renderer",
@@ -60,6 +54,8 @@ BESIDE = {
 }
 # Wing -> the wings that it may import, and why. What lies in `diorama.scene_specs.tasks` itself is open to all.
 WINGS: dict[str, dict[str, str]] = {
+    # Reads models in a process that the core starts by name, for those that the cache lacks; it needs the core alone.
+    "ingest": {},
     "benchmarks.icca": {"benchmarks.kilogram": "its games show KiloGram's tangrams"},
     "benchmarks.novel": {"benchmarks.mewl": "the words that no task of MEWL uses"},
     "benchmarks.*": {
@@ -103,8 +99,10 @@ def is_in(module: str, rooms: Mapping[str, str] | tuple[str, ...]) -> bool:
 
 
 def wing_of(module: str) -> str:
-    """The wing of a module, such as "uses.export" or "benchmarks.mewl"; "" for what is in none."""
+    """The wing of a module, such as "ingest", "uses.export" or "benchmarks.mewl"; "" for what is in none."""
     parts = module.split(".")[2:4]
+    if parts[:1] == ["ingest"]:
+        return "ingest"
     return ".".join(parts) if len(parts) == 2 and (parts[0] == "benchmarks" or ".".join(parts) in WINGS) else ""
 
 

@@ -32,7 +32,10 @@ def test_the_rooms_of_the_core_hold_nothing_else(sources: dict[str, str]) -> Non
     assert [room for room in (*CORE, *BESIDE) if not any(is_in(name, (room,)) for name in modules)] == []
 
 
-@pytest.mark.parametrize("wing", ["render.uses.items.scores", "scene_specs.tasks.truth", "scene_specs.benchmarks.mewl"])
+@pytest.mark.parametrize(
+    "wing",
+    ["render.ingest.preparing", "render.uses.items.scores", "scene_specs.tasks.truth", "scene_specs.benchmarks.mewl"],
+)
 def test_an_import_out_of_the_core_is_seen(sources: dict[str, str], wing: str) -> None:
     planted = {**sources, BATCH: f"{sources[BATCH]}\n\ndef later():\n    import diorama.{wing}\n"}
     assert f"diorama.{wing}" in core_modules(planted)
@@ -65,6 +68,8 @@ def test_every_line_of_the_table_is_used(sources: dict[str, str]) -> None:
         ("render/uses/export/x.py", "scene_specs.tasks.questions.generate"),
         ("scene_specs/benchmarks/mewl/x.py", "scene_specs.benchmarks.icca.truth"),
         ("scene_specs/tasks/questions/x.py", "scene_specs.benchmarks.clevr"),
+        ("render/ingest/x.py", "render.uses.draw.charts"),
+        ("render/uses/gallery/x.py", "render.ingest.preparing"),
     ],
 )
 def test_an_import_between_wings_is_seen(sources: dict[str, str], path: str, target: str) -> None:

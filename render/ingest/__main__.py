@@ -2,7 +2,7 @@
 
 Each line of its input is a `Reading` as JSON, and each line of its output the answer: `{}`, or an error in one line. It
 forks for each model, so that whatever a model does (a crash, an endless loop, gigabytes), this process lives on. It
-ends with its input.
+ends with its input, or at once where Blender is missing, and says so in its last line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from diorama.render.ingest import confinement
 from diorama.render.machine.blender_series import require_module
-from diorama.scene_specs.errors import DioramaError
+from diorama.scene_specs.errors import DioramaError, UsageError
 from diorama.scene_specs.shapes.shapenet.loading import READING, Reading
 
 # Seconds until a model that uses no time, such as one that waits for a pipe, is given up.
@@ -34,13 +34,6 @@ _FORK = get_context("fork")
 _Ingest = Callable[[Reading, Path, int], None]
 
 
-def _folders_read(root: Path) -> list[Path]:
-    import bpy
-
-    libraries = [Path(prefix) / "lib" for prefix in (sys.base_prefix, sys.prefix)]
-    return [root, Path(bpy.__file__).parent, *filter(Path.is_dir, libraries), Path("/dev/null"), Path("/dev/urandom")]
-
-
 def _read_confined(ingest: _Ingest, reading: Reading, log: int) -> str:
     """Read a model, in a forked process; what went wrong in one line, or nothing."""
     import bpy
@@ -50,14 +43,15 @@ def _read_confined(ingest: _Ingest, reading: Reading, log: int) -> str:
     bpy.context.preferences.filepaths.temporary_directory = str(folder)
     if not _UNCONFINED:
         confinement.limit()
-        confinement.confine(_folders_read(reading.root), [folder])
+        libraries = filter(Path.is_dir, (Path(prefix) / "lib" for prefix in (sys.base_prefix, sys.prefix)))
+        devices = Path("/dev/null"), Path("/dev/urandom")
+        confinement.confine([reading.root, Path(bpy.__file__).parent, *libraries, *devices], [folder])
     try:
         ingest(reading, folder, log)
     except DioramaError as error:
-        return str(error) if reading.path.name in str(error) else f"model {reading.path}: {error}"
+        return str(error)
     except BaseException as error:  # importers raise anything
-        kind = reading.path.suffix[1:].upper()
-        return f"model {reading.path}: can't be read as {kind}: {_cause_in(str(error)) or type(error).__name__}"
+        return f"can't be read as {reading.path.suffix[1:].upper()}: {_cause_in(str(error)) or type(error).__name__}"
     return ""
 
 
@@ -91,42 +85,37 @@ def _answer(ingest: _Ingest, reading: Reading) -> str:
         child.join()
         with suppress(EOFError, OSError):
             return receiver.recv_bytes(4096).decode("utf-8", "replace").replace("\n", " ")
-    cause = f"took longer than {_WAIT:g} s" if late else _cause_of(child.exitcode or 0)
-    return f"model {reading.path}: reading it {cause}"
-
-
-def _cause_of(code: int) -> str:
-    match -code:
+    match signal.SIGKILL if late else -(child.exitcode or 0):
         case signal.SIGXCPU | signal.SIGKILL:
-            return f"took longer than {confinement.SECONDS} s"
+            return f"reading it took longer than {confinement.SECONDS} s"
         case signal.SIGSEGV | signal.SIGABRT | signal.SIGBUS:
-            return f"ended in a crash of Blender, or took more than {confinement.MEMORY >> 30} GB of memory"
+            most = f"took more than {confinement.MEMORY >> 30} GB of memory"
+            return f"reading it ended in a crash of Blender, or {most}"
         case _:
-            return f"ended with exit code {code}"
+            return f"reading it ended with exit code {child.exitcode}"
 
 
-def main() -> int:
+def main() -> None:
     """Answer until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
         require_module("bpy")
-        from diorama.render.ingest.importing import warm_up
-        from diorama.render.ingest.ingest import ingest
-    except DioramaError as error:
-        answers.write(json.dumps({"missing": str(error)}) + "\n")
-        return 1
+    except UsageError as error:
+        sys.exit(str(error))
+    from diorama.render.ingest.importing import warm_up
+    from diorama.render.ingest.ingest import ingest
+
     warm_up()
     for line in sys.stdin:
         reading = READING.validate_json(line)
         if _UNCONFINED or confinement.is_supported():
             problem = _answer(ingest, reading)
         else:
-            problem = f"model {reading.path}: this system can't confine what reads it ({_OPTION}=1 reads it anyway)"
+            problem = f"this system can't confine what reads it ({_OPTION}=1 reads it anyway)"
         answers.write(json.dumps({"error": problem} if problem else {}) + "\n")
         answers.flush()
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

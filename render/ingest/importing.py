@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from diorama.render.ingest.preparing import multiplied
 from diorama.scene_specs.errors import AssetError, counted
-from diorama.scene_specs.rotation import Floats, multiplied
+from diorama.scene_specs.rotation import Floats
 
 # Triangles of a model, counted before they are made.
 MOST_TRIANGLES = 3_000_000
@@ -30,11 +31,11 @@ _TYPES = {
 }
 # How a C program reads a format without axes of its own as it is.
 _AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
-# Characters of a file's text in a message.
-_SHOWN = 100
 _BRIDGE = re.compile(r"libbf_intern_([a-z]+)_bridge")
 UV, COLOR = "diorama uv", "diorama color"
 _JOINED = ("vertices", "slots", "normals")
+
+Layers = dict[str, tuple[str, NDArray[np.float32]]]
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Imported:
     triangles: NDArray[np.int64]
     slots: NDArray[np.int32]
     normals: Floats
-    layers: dict[str, tuple[str, NDArray[np.float32]]]
+    layers: Layers
     materials: list[Any] = field(default_factory=list)
 
 
@@ -73,17 +74,16 @@ def warm_up() -> None:
     scene.BlenderScene.create_animations = staticmethod(lambda gltf: None)
 
 
-def load(path: Path, suffix: str, original: Path) -> None:
+def load(path: Path, suffix: str) -> None:
     """Read a file with Blender's importer.
 
     Args:
         suffix: of the file's format, in lower case.
-        original: the file that `path` is a copy of, or `path`.
 
     Raises:
         AssetError: Blender has no importer for it.
     """
-    name = str(path)
+    name, series = str(path), f"Blender {bpy.app.version_string}"
     match suffix:
         case ".glb" | ".gltf":
             try:
@@ -92,8 +92,7 @@ def load(path: Path, suffix: str, original: Path) -> None:
                 # The wheel of 5.2 lacks libraries.
                 if (match := _BRIDGE.search(str(error))) is None:
                     raise
-                problem = f"Blender {bpy.app.version_string} reads no {match[1]} compression; export it without"
-                raise AssetError(f"model {original}: {problem}") from error
+                raise AssetError(f"{series} reads no {match[1]} compression; export it without") from error
         case ".obj":
             # Doubled faces are left out and noted later.
             bpy.ops.wm.obj_import(filepath=name, validate_meshes=False, **_AS_IT_IS)
@@ -112,13 +111,17 @@ def load(path: Path, suffix: str, original: Path) -> None:
         case ".dae" if bpy.app.version < (5, 0):
             bpy.ops.wm.collada_import(filepath=name)
         case ".dae":
-            raise AssetError(f"model {original}: Blender {bpy.app.version_string} reads no .dae; export it as .glb")
+            raise AssetError(f"{series} reads no .dae; export it as .glb")
         case _:
-            raise AssetError(f"model {original}: found the ending {suffix!r}, which no importer of Blender reads")
+            raise AssetError(f"found the ending {suffix!r}, which no importer of Blender reads")
 
 
-def gather(main: Path) -> Imported:
+def gather(by_name: bool, reports: Sequence[str]) -> Imported:
     """Return the triangles of all objects that a render shows, with modifiers, skins, shape keys and instances.
+
+    Args:
+        by_name: whether the order of the objects changes from run to run.
+        reports: what the importer said.
 
     Raises:
         AssetError: there are none, or too many.
@@ -128,16 +131,15 @@ def gather(main: Path) -> Imported:
     shown = (entry.object for entry in graph.object_instances if _is_rendered(entry))
     total = sum(len(body.data.loops) - 2 * len(body.data.polygons) for body in shown if body.type == "MESH")
     if total > MOST_TRIANGLES:
-        raise AssetError(f"model {main}: found {total:,} triangles; allowed: {MOST_TRIANGLES:,}")
+        raise AssetError(f"found {total:,} triangles; allowed: {MOST_TRIANGLES:,}")
     names = _layers_read()
     slots: dict[Any, int] = {}
     entries = filter(_is_rendered, graph.object_instances)
     named = [(entry.object.name, part) for entry in entries for part in _part_of(entry, graph, names, slots)]
-    if main.suffix.lower() == ".fbx":
-        # Their order changes from run to run.
+    if by_name:
         named.sort(key=lambda pair: pair[0])
-    if not sum(len(part.triangles) for _, part in named):
-        raise AssetError(f"model {main}: it has no faces")
+    if not named:
+        raise AssetError("; ".join(["it has no faces", *reports[:1]]))
     return _joined([part for _, part in named], [*slots])
 
 
@@ -216,7 +218,7 @@ def _layers_read() -> set[str]:
 
 def _joined(parts: list[Imported], materials: list[Any]) -> Imported:
     starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
-    layers: dict[str, tuple[str, NDArray[np.float32]]] = {}
+    layers: Layers = {}
     for name, kind in {name: kind for part in parts for name, (kind, _) in part.layers.items()}.items():
         width = _TYPES[kind][1]
         # A part without a layer has zeros in it, but white colors.
@@ -233,18 +235,20 @@ def _joined(parts: list[Imported], materials: list[Any]) -> Imported:
     return Imported(vertices, triangles, slots, normals, layers, materials)
 
 
-def left_out(path: Path) -> Iterator[str]:
-    """List what a file holds beside its surfaces: by Blender's data, and by the header and numbers of glTF."""
-    if path.suffix.lower() in (".glb", ".gltf"):
-        gltf = import_module("io_scene_gltf2.io.imp.gltf2_io_gltf").glTFImporter(
-            str(path), {"import_user_extensions": []}
-        )
-        gltf.read()
-        # The importer takes all that is there.
+def left_out(gltf: Any) -> Iterator[str]:
+    """List what a file holds beside its surfaces: by Blender's data, and by the header and numbers of glTF.
+
+    Args:
+        gltf: Blender's reader of the file, or None.
+
+    Raises:
+        AssetError: an accessor has no element; the importer takes all that is there.
+    """
+    if gltf is not None:
         if any(accessor.count < 1 for accessor in gltf.data.accessors or ()):
-            raise AssetError(f"model {path}: found an accessor of fewer than one element")
+            raise AssetError("found an accessor of fewer than one element")
         unknown = [name for name in gltf.data.extensions_used or () if name not in gltf.extensions_managed]
-        yield from (f"extension {name[:_SHOWN]} left out" for name in unknown)
+        yield from (f"extension {name} left out" for name in unknown)
         decode = import_module("io_scene_gltf2.io.imp.gltf2_io_binary").BinaryData.decode_accessor
         parts = [part.attributes for mesh in gltf.data.meshes or () for part in mesh.primitives]
         indices = dict.fromkeys(attributes["POSITION"] for attributes in parts if "POSITION" in attributes)

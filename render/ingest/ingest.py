@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from diorama.render.ingest import surfaces
 from diorama.render.ingest.confinement import flush
-from diorama.render.ingest.importing import COLOR, UV, Imported, gather, left_out, load
+from diorama.render.ingest.importing import COLOR, UV, Layers, gather, left_out, load
 from diorama.render.ingest.model_files import ModelFiles
+from diorama.render.ingest.preparing import Faces, mean_color, measured, prepared, turned
 from diorama.render.renderers.cycles.blender_meshes import add_triangles
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats
-from diorama.scene_specs.shapes.shapenet.loading import Reading, dumped
-from diorama.scene_specs.shapes.shapenet.model import Faces, Model, make_model, mean_color, prepared, turned
+from diorama.scene_specs.shapes.shapenet.loading import Reading
+from diorama.scene_specs.shapes.shapenet.model import VERSION
 
 # Formats that say which way is up, so that Blender turns them: to +Z, front to -Y.
 _TURNED = (".fbx", ".usd", ".usda", ".usdc", ".usdz", ".dae", ".blend")
@@ -47,65 +52,63 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     Raises:
         AssetError: the model is damaged, too large, or of a format that Blender doesn't read.
     """
-    main = reading.path
+    main, suffix = reading.path, reading.path.suffix.lower()
     files = ModelFiles(reading.root, main)
-    suffix = main.suffix.lower()
-    load(files.prepare(folder), suffix, main)
+    load(files.prepare(folder), suffix)
     reports = _reports(log, folder, files.root)
-    for report in reports:
-        if "too long" in report:
-            # The importer ends there.
-            raise AssetError(f"model {main}: {report}")
-        files.note(f"Blender reports: {report}")
-    for text in left_out(main):
+    if (late := next((report for report in reports if "too long" in report), None)) is not None:
+        # The importer ends there.
+        raise AssetError(late)
+    for text in (*(f"Blender reports: {report}" for report in reports), *left_out(files.gltf)):
         files.note(text)
-    if not sum(len(mesh.polygons) for mesh in bpy.data.meshes) + len(bpy.data.curves) + len(bpy.data.metaballs):
-        raise AssetError("; ".join([f"model {main}: it has no faces", *reports[:1]]))
     if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes) - len(reports)) > 0:
         files.note(f"{lost} faces without area were left out")
-    imported = gather(main)
+    imported = gather(suffix == ".fbx", reports)
     up, front = ("+z", "-y") if suffix in _TURNED else (reading.up, reading.front)
-    if suffix in (".glb", ".gltf"):
+    if files.gltf is not None:
         # Blender has turned Y to Z.
         imported.vertices, imported.normals = (
             v[..., [0, 2, 1]] * (1, 1, -1) for v in (imported.vertices, imported.normals)
         )
     corners = np.arange(imported.triangles.size).reshape(-1, 3)
     given = Faces(imported.vertices, imported.triangles, corners, imported.slots)
-    faces, unit = prepared(given, up, front, main, files.note)
-    surfaces.pack_images(lambda name: _locate(files, name), files.note)
+    faces, unit = prepared(given, up, front, files.note)
+    surfaces.pack_images(files.texture, files.note)
     used = sorted(set(faces.slots.tolist()))
     listed = [imported.materials[slot] for slot in used]
     materials, colors = surfaces.complete(listed, files.mtl.factors, COLOR in imported.layers, suffix, files.note)
-    faces = Faces(faces.vertices, faces.triangles, faces.corners, np.searchsorted(used, faces.slots).astype(np.int32))
+    faces = faces._replace(slots=np.searchsorted(used, faces.slots).astype(np.int32))
     if reading.own:
         files.note_license()
     uv = _at(imported.layers[UV][1], faces) if UV in imported.layers else np.zeros((len(faces.slots), 3, 2), np.float32)
-    origin = ((reading.up, reading.front), files.named_digests())
-    given_facts = {"name": reading.name, "path": main, "unit": unit, "color": mean_color(faces, colors)}
-    model = make_model(faces, uv, origin, notes=tuple(files.notes), files=tuple(files.states.values()), **given_facts)
+    triangles = faces.triangles.astype(np.int32)
+    arrays = {"vertices": faces.vertices, "triangles": triangles, "uv": uv, "slots": faces.slots}
+    facts = measured(arrays["vertices"]) | {
+        "name": reading.name,
+        "sha256": _digest(((reading.up, reading.front), files.named_digests()), arrays),
+        "unit": unit,
+        "color": mean_color(faces, colors),
+        "notes": [*files.notes],
+        "files": [vars(state) for state in files.states.values()],
+    }
     normals = turned(_at(imported.normals, faces), up, front) if reading.own else None
-    mesh = _build_mesh(model, imported, faces, materials, normals)
+    mesh = _build_mesh(faces, imported.layers, materials, normals)
+    mesh["sha256"], mesh["emits"] = facts["sha256"], surfaces.emits(materials)
     _write_blend(mesh, folder / "model.blend")
-    np.savez(folder / "model.npz", **dumped(model))
+    np.savez(folder / "model.npz", facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
+
+
+def _digest(origin: tuple[object, ...], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the digest of a model's axes and files, and of its triangles."""
+    digest = hashlib.sha256(json.dumps((VERSION, *origin)).encode())
+    for array in arrays.values():
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _at(values: Any, faces: Faces) -> Any:
     """Values (T, 3, n) of the corners that are left, in their order."""
     return np.ascontiguousarray(values.reshape(-1, values.shape[-1])[faces.corners])
-
-
-def _locate(files: ModelFiles, name: str) -> str | None:
-    """Return a texture by the path that a file gives for it. Raises AssetError."""
-    path = Path(bpy.path.abspath(name))
-    if not (path in files.states and files.states[path].sha256):
-        named = str(path.relative_to(files.main.parent)) if path.is_relative_to(files.main.parent) else name
-        located = files.locate(named, "texture")
-        if located is None:
-            return None
-        files.read(located)
-        path = located.resolve()
-    return str(path)
 
 
 def _reports(log: int, folder: Path, root: Path) -> list[str]:
@@ -117,32 +120,32 @@ def _reports(log: int, folder: Path, root: Path) -> list[str]:
     return [report for report in dict.fromkeys(found) if not report.startswith(_BESIDE)]
 
 
-def _build_mesh(model: Model, imported: Imported, faces: Faces, materials: list[Any], normals: Floats | None) -> Any:
-    """Return the mesh of a model, with its digest, its materials and all that these read.
+def _build_mesh(faces: Faces, layers: Layers, materials: list[Any], normals: Floats | None) -> Any:
+    """Return the mesh of a model, with its materials and all that these read.
 
     Args:
+        layers: see `Imported`.
         normals: (T, 3, 3), None for a library, whose normals are wrong most often.
     """
     mesh = bpy.data.meshes.new("model")
-    mesh["sha256"], mesh["emits"] = model.sha256, surfaces.emits(materials)
-    add_triangles(mesh, model.vertices, model.triangles)
+    add_triangles(mesh, faces.vertices, faces.triangles.astype(np.int32))
     for material in materials:
         mesh.materials.append(material)
-    mesh.polygons.foreach_set("material_index", np.ascontiguousarray(model.slots))
-    for name, (kind, values) in imported.layers.items():
+    mesh.polygons.foreach_set("material_index", faces.slots)
+    for name, (kind, values) in layers.items():
         attribute = mesh.attributes.new(name, kind, "CORNER")
         field = {"FLOAT": "value", "FLOAT_COLOR": "color"}.get(kind, "vector")
         attribute.data.foreach_set(field, _at(values, faces).ravel())
-    if UV in imported.layers:
+    if UV in layers:
         mesh.uv_layers[UV].active_render = True
-    if COLOR in imported.layers:
+    if COLOR in layers:
         mesh.color_attributes.render_color_index = mesh.color_attributes.find(COLOR)
     mesh.update(calc_edges=True)
     mesh.shade_smooth()
     if normals is None:
         mesh.set_sharp_from_angle(angle=math.radians(SHARP_DEG))
     else:
-        a, b, c = (model.vertices[model.triangles[:, k]] for k in range(3))
+        a, b, c = (faces.vertices[faces.triangles[:, k]] for k in range(3))
         outward = np.cross(b - a, c - a)[:, None]
         length = np.sqrt((normals * normals).sum(axis=2, keepdims=True))
         # A face that was turned takes its normals along, and one of no number has that of its face.
@@ -151,7 +154,7 @@ def _build_mesh(model: Model, imported: Imported, faces: Faces, materials: list[
         attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
         attribute.data.foreach_set("vector", np.ascontiguousarray(normals, dtype=np.float32).ravel())
     if mesh.validate(verbose=False):
-        raise AssetError(f"model {model.path}: Blender had to change its mesh; please report the model")
+        raise AssetError("Blender had to change its mesh; please report the model")
     return mesh
 
 

@@ -6,11 +6,11 @@ Files that a model refers to count only below its root. A name that leads out of
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -18,7 +18,6 @@ from urllib.parse import unquote
 from diorama.render.ingest.obj_text import MTLLIB, Mtl, count_faces, read_mtl, read_obj
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import file_state, read_foreign
-from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.shapes.shapenet.model import FileState
 
 # Notes of a model, and characters of one: each image's record has them.
@@ -38,6 +37,7 @@ class ModelFiles:
             those without a file would change it.
         mtl: the materials of an .obj file.
         faces: how many it has.
+        gltf: Blender's reader of a .glb or .gltf file.
     """
 
     root: Path
@@ -46,6 +46,7 @@ class ModelFiles:
     notes: dict[str, None] = field(default_factory=dict)
     mtl: Mtl = field(default_factory=Mtl)
     faces: int = 0
+    gltf: Any = None
 
     def note(self, text: str) -> None:
         """Add a note, once; a long one is cut, and what comes after too many is only mentioned."""
@@ -62,7 +63,7 @@ class ModelFiles:
             state = file_state(real)
             content = read_foreign(real)
         except OSError as error:
-            raise AssetError(f"model {self.main}: {path.name}: can't be read: {error.strerror or error}") from error
+            raise AssetError(f"{path.name}: can't be read: {error.strerror or error}") from error
         self.states.setdefault(real, FileState(str(real), state, hashlib.sha256(content).hexdigest()))
         return content
 
@@ -113,7 +114,7 @@ class ModelFiles:
             case ".obj":
                 return self._repaired_obj(content, folder)
             case ".glb" | ".gltf":
-                self._read_gltf(content)
+                self._read_gltf()
             case ".usd" | ".usda" | ".usdc":
                 layers = sorted(p for p in self.main.parent.rglob("*.usd*") if self._actual(p) is not None)
                 for path in layers[:_MOST_LAYERS]:
@@ -125,7 +126,7 @@ class ModelFiles:
         text = self._text(content, self.main.name)
         names = dict.fromkeys(name.rstrip() for name in MTLLIB.findall(text.replace("\r", "\n")) if name.strip())
         materials = "\n".join(self._text(self.read(path), path.name) for path in self._material_files([*names]))
-        self.mtl = read_mtl(materials, self._real_texture, self.note)
+        self.mtl = read_mtl(materials, self.texture, self.note)
         self.faces, copy = count_faces(text), folder / "model.obj"
         copy.write_text(read_obj(text, self.mtl, self.note))
         (folder / "materials.mtl").write_text(self.mtl.text())
@@ -146,8 +147,12 @@ class ModelFiles:
         path = self.locate(line, "material file")
         return [] if path is None else [path]
 
-    def _real_texture(self, named: str) -> Path | None:
-        path = self.locate(named, "texture")
+    def texture(self, named: str) -> Path | None:
+        """Read a texture and return its real path; None, with a note, if it is not there. Raises AssetError."""
+        known = self.states.get(Path(named))
+        if known is not None and known.sha256:
+            return Path(named)
+        path = self.locate(named.removeprefix(f"{self.main.parent}/"), "texture")
         if path is None:
             return None
         self.read(path)
@@ -163,35 +168,22 @@ class ModelFiles:
             self.note(f"{name} is not UTF-8; read as Latin-1")
             return content.decode("latin-1")
 
-    def _read_gltf(self, content: bytes) -> None:
-        """Read the buffers and images of other files. Raises AssetError for a buffer that is not there."""
-        head = self.gltf_header(content)
-        if not value_at(head, ("meshes",)):
-            raise AssetError(f"model {self.main}: it has no faces")
-        for kind in ("buffers", "images"):
-            for uri in (value_at(item, ("uri",)) for item in value_at(head, (kind,)) or ()):
-                if isinstance(uri, str) and not uri.startswith("data:"):
-                    self._read_uri(uri, kind)
-
-    def _read_uri(self, uri: str, kind: str) -> None:
-        named = self.main.parent / unquote(uri)
-        if (path := self._actual(named)) is not None:
-            self.read(path)
-        elif named.exists() and not named.is_file():
-            raise AssetError(f"model {self.main}: {uri[:100]!r} is not a regular file")
-        elif kind == "buffers":
-            raise AssetError(f"model {self.main}: its buffer {uri[:100]!r} is no file below {self.root}")
-
-    def gltf_header(self, content: bytes) -> Any:
-        """Return the JSON of a .glb or .gltf file. Raises AssetError."""
-        try:
-            if content.startswith(b"glTF"):
-                if content[4:8] == b"\1\0\0\0":
-                    raise AssetError(f"model {self.main}: found glTF 1; export it as glTF 2")
-                content = content[20 : 20 + int.from_bytes(content[12:16], "little")]
-            return json.loads(content.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            raise AssetError(f"model {self.main}: its header can't be read as JSON: {error}") from error
+    def _read_gltf(self) -> None:
+        """Read the header, and the buffers and images of other files. Raises AssetError for what is no file."""
+        reader = import_module("io_scene_gltf2.io.imp.gltf2_io_gltf").glTFImporter
+        self.gltf = reader(str(self.main), {"import_user_extensions": []})
+        self.gltf.read()
+        data = self.gltf.data
+        if not data.meshes:
+            raise AssetError("it has no faces")
+        for uri in [item.uri for item in (*(data.buffers or ()), *(data.images or ())) if item.uri]:
+            named = self.main.parent / unquote(uri)
+            if uri.startswith("data:"):
+                continue
+            if (path := self._actual(named)) is not None:
+                self.read(path)
+            elif named.exists() and not named.is_file():
+                raise AssetError(f"{uri[:100]!r} is not a regular file")
 
     def note_license(self) -> None:
         """Note the license of a user's own model: a line of a file beside it, or what its glTF header says.
@@ -216,9 +208,9 @@ class ModelFiles:
                 except OSError as error:
                     raise AssetError(f"license {path}: can't be read: {error.strerror or error}") from error
                 yield next((line for line in lines if "SPDX-License-Identifier:" in line), lines[0] if lines else "")
-        if self.main.suffix.lower() in (".glb", ".gltf"):
-            asset = value_at(self.gltf_header(self.read(self.main)), ("asset",))
-            yield value_at(asset, ("copyright",)) or value_at(asset, ("extras", "license"))
+        if self.gltf is not None:
+            asset = self.gltf.data.asset
+            yield asset.copyright or (asset.extras.get("license") if isinstance(asset.extras, dict) else None)
 
     def named_digests(self) -> list[tuple[str, str]]:
         """Path below the root and digest of each file that decides what the model is, sorted."""

@@ -9,17 +9,18 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import bpy
 from PIL import Image
 
 from diorama.render.ingest.importing import COLOR
+from diorama.render.ingest.preparing import GRAY
 from diorama.render.renderers.cycles.blend_material import generated_pixels, sum_pixels
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.rotation import Vec, rounded3
-from diorama.scene_specs.shapes.shapenet.model import GRAY
 
 # Nodes of all materials together, with those in groups.
 _MOST_NODES = 5_000
@@ -245,17 +246,19 @@ def emits(materials: Sequence[Any]) -> bool:
     return False
 
 
-def pack_images(locate: Callable[[str], str | None], note: Note) -> None:
+def pack_images(locate: Callable[[str], Path | None], note: Note) -> None:
     """Pack the images of materials, and remove those that are not there. Raises AssetError for too many pixels.
 
     Args:
-        locate: finds a file by the path that the model has for it, and notes if it is missing.
+        locate: reads a file by its path in the model, and notes if it is missing.
     """
     total = 0
     for image in [image for image in bpy.data.images if image.users and image.source != "VIEWER"]:
         path = None
-        if image.source == "FILE" and not image.packed_file and (path := locate(image.filepath)) is not None:
-            image.filepath = path
+        if image.source == "FILE" and not image.packed_file:
+            path = locate(bpy.path.abspath(image.filepath))
+        if path is not None:
+            image.filepath = str(path)
             with suppress(RuntimeError):
                 image.pack()
         size = _pixels(image)

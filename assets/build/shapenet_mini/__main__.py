@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,7 @@ from diorama.assets.build.shapenet_mini.library import CATEGORIES
 from diorama.assets.build.shapenet_mini.writer import model_id, write_model
 from diorama.scene_specs.language.model_names import PREFIX
 from diorama.scene_specs.shapes.shapenet import Library
-from diorama.scene_specs.shapes.shapenet.loading import DECIMALS, TRIANGLES, ModelCache, dumped
-from diorama.scene_specs.shapes.shapenet.model import FileState
+from diorama.scene_specs.shapes.shapenet.loading import ARRAYS, DECIMALS, TRIANGLES, ModelCache
 
 LIBRARY = Path(__file__).resolve().parents[2] / "shapenet_mini"
 
@@ -48,12 +47,13 @@ def write_triangles(library: Library) -> None:
     stored: dict[str, Any] = {}
     for name in [f"{category}/{number}" for category in library.categories() for number in library.models(category)]:
         shape = f"{PREFIX}{name}"
-        model = ModelCache(library.find(shape)[1], library).make(shape)
-        files = [FileState(str(Path(file.path).relative_to(library.root)), (), file.sha256) for file in model.files]
-        arrays = dumped(replace(model, files=tuple(files)))
+        # Its files are those of the package, and don't change.
+        facts = asdict(ModelCache(library.find(shape)[1], library).make(shape)) | {"files": []}
+        del facts["path"], facts["blend"]
         # Numbers of seven decimals.
-        arrays["vertices"] = np.rint(model.vertices * DECIMALS).astype(np.int32)
-        stored |= {f"{name}/{key}": array for key, array in arrays.items()}
+        facts["vertices"] = np.rint(facts["vertices"] * DECIMALS).astype(np.int32)
+        stored |= {f"{name}/{key}": facts.pop(key) for key in ARRAYS}
+        stored[f"{name}/facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     np.savez_compressed(library.root / TRIANGLES, **stored)
 
 

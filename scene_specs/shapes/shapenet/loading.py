@@ -20,21 +20,21 @@ import tempfile
 import threading
 from collections import OrderedDict
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from diorama.scene_specs.errors import AssetError, UsageError
-from diorama.scene_specs.files.foreign import file_state, is_of_others
+from diorama.scene_specs.files.foreign import is_of_others
 from diorama.scene_specs.language.model_names import PREFIX
 from diorama.scene_specs.shapes.shapenet.library import Library, packaged_library, source_of
-from diorama.scene_specs.shapes.shapenet.model import VERSION, FileState, Model
+from diorama.scene_specs.shapes.shapenet.model import VERSION, Model
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ _held: OrderedDict[tuple[str, Library], Model] = OrderedDict()
 _warned: set[Path] = set()
 # Stored triangles of a library, and what their coordinates are multiplied by.
 TRIANGLES, DECIMALS = "triangles.npz", 1e7
-_ARRAYS = ("vertices", "triangles", "uv", "slots")
+ARRAYS = ("vertices", "triangles", "uv", "slots")
 _MODEL = TypeAdapter(Model)
 # The program that reads models by Blender.
 _READER = "diorama.render.ingest"
@@ -84,7 +84,7 @@ def load_model(shape: str, source: Library | None = None) -> Model:
 
 
 def _bytes_of_model(model: Model) -> int:
-    return sum(getattr(model, key).nbytes for key in _ARRAYS)
+    return sum(getattr(model, key).nbytes for key in ARRAYS)
 
 
 @dataclass(frozen=True)
@@ -123,32 +123,36 @@ class ReadingProcess:
         self._lock = threading.Lock()
 
     def read(self, reading: Reading) -> None:
-        """Fill the folder of a reading. Raises AssetError for a broken model, UsageError where Blender is missing."""
-        with self._lock:
-            line = self._exchange(READING.dump_json(reading).decode())
-        if not line:
-            hint = f"`{sys.executable} -m {_READER}` says why"
-            raise AssetError(f"model {reading.path}: the process that reads it ended; {hint}")
-        answer = json.loads(line)
-        if "missing" in answer:
-            raise UsageError(f"model {reading.path} was not read before; {answer['missing']}")
-        if "error" in answer:
-            raise AssetError(answer["error"])
+        """Fill the folder of a reading.
 
-    def _exchange(self, line: str) -> str:
-        process = self._process
-        if process is None or process.poll() is not None:
+        Raises:
+            AssetError: the model is broken.
+            UsageError: Blender, or the package that reads models with it, is missing.
+        """
+        if find_spec(_READER) is None:
+            missing = f"the package {_READER}, which reads models, is not installed"
+            raise UsageError(f"model {reading.path} was not read before, and {missing}")
+        with self._lock:
+            process = self._started()
+            assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+            with suppress(OSError):
+                process.stdin.write(f"{READING.dump_json(reading).decode()}\n")
+                process.stdin.flush()
+            answer = process.stdout.readline()
+            if not answer and process.wait() == 1:
+                *_, cause = process.stderr.read().splitlines()
+                raise UsageError(f"model {reading.path} was not read before; {cause}")
+        if problem := json.loads(answer or '{"error": "the process that reads it was killed"}').get("error"):
+            raise AssetError(f"model {reading.path}: {problem}")
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
             self.close()
-            command = [sys.executable, "-W", "ignore", "-m", _READER]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            process = subprocess.Popen(command, text=True, **pipes)  # type: ignore[call-overload]
-            self._process = self._stack.enter_context(process)
-            self._stack.callback(process.kill)
-        assert process.stdin is not None and process.stdout is not None
-        with suppress(OSError):
-            process.stdin.write(f"{line}\n")
-            process.stdin.flush()
-        return process.stdout.readline()
+            command, pipe = [sys.executable, "-W", "ignore", "-m", _READER], subprocess.PIPE
+            started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+            self._process = self._stack.enter_context(started)
+            self._stack.callback(started.kill)
+        return self._process
 
     def close(self) -> None:
         """End the process, if there is one."""
@@ -262,22 +266,15 @@ class ModelCache:
             return _read_entry(entry, name=name, path=self._path, blend=blend)
 
 
-def dumped(model: Model) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a cache entry: those of a model, and all else but its paths as JSON."""
-    facts = {key: value for key, value in asdict(model).items() if key not in ("path", "blend")}
-    arrays = {key: facts.pop(key) for key in _ARRAYS}
-    return {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays}
-
-
 def _read_entry(entry: Path, **more: str | Path) -> Model:
-    """Return a model of the arrays of `dumped`. Raises many types for a damaged file."""
+    """Return a model: arrays, and all else as JSON. Raises many types for a damaged file."""
     with np.load(io.BytesIO(entry.read_bytes()), allow_pickle=False) as stored:
         return _model_of(stored, "", **more)
 
 
 def _model_of(stored: Any, prefix: str, **more: str | Path) -> Model:
     facts = json.loads(bytes(stored[f"{prefix}facts"]).decode())
-    return _MODEL.validate_python({**facts, **{key: stored[f"{prefix}{key}"] for key in _ARRAYS}, **more})
+    return _MODEL.validate_python({**facts, **{key: stored[f"{prefix}{key}"] for key in ARRAYS}, **more})
 
 
 @lru_cache(maxsize=1)
@@ -285,12 +282,7 @@ def _stored_triangles(root: Path) -> Any:
     return np.load(root / TRIANGLES, allow_pickle=False)
 
 
-def _packaged_model(root: Path, **more: str | Path) -> Model | None:
-    """Return a model of the packaged library from its stored triangles, while its files are unchanged."""
+def _packaged_model(root: Path, **more: str | Path) -> Model:
+    """Return a model of the packaged library from its stored triangles."""
     model = _model_of(_stored_triangles(root), f"{str(more['name']).removeprefix(PREFIX)}/", **more)
-    paths = [root / file.path for file in model.files]
-    files = tuple(
-        FileState(str(path), file_state(path), file.sha256) for path, file in zip(paths, model.files, strict=True)
-    )
-    current = all(file.has_contents() for file in files)
-    return replace(model, files=files, vertices=model.vertices / DECIMALS) if current else None
+    return replace(model, vertices=model.vertices / DECIMALS)

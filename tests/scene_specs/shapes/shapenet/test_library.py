@@ -188,7 +188,7 @@ def test_a_cache_that_all_may_write_is_not_used(tmp_path: Path, caplog: Any, pla
     entry = ModelCache(model.path, sources[0])._entry
     with np.load(entry) as stored:
         facts = json.loads(bytes(stored["facts"])) | {"sha256": "0" * 64}
-        arrays = {key: stored[key] for key in loading._ARRAYS}
+        arrays = {key: stored[key] for key in loading.ARRAYS}
     with entry.open("wb") as stream:
         np.savez(stream, facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
     loading._held.clear()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from diorama.scene_specs.shapes.shapenet.repair import live_faces, oriented, weld
+from diorama.render.ingest.repair import live_faces, oriented, weld
 
 
 def sphere(level: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -42,7 +42,7 @@ def test_any_faces_turned_over_are_turned_back(seed: int, share: float, level: i
 
 
 def test_a_large_piece_is_done_in_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("diorama.scene_specs.shapes.shapenet.repair._ROUNDS", 24)
+    monkeypatch.setattr("diorama.render.ingest.repair._ROUNDS", 24)
     vertices, triangles = sphere(5)
     rng = np.random.default_rng(1)
     wrong = rng.random(len(triangles)) < 0.5

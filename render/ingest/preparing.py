@@ -1,0 +1,108 @@
+"""Triangles of unknown origin are repaired, turned upright and scaled; pure numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diorama.render.ingest.repair import live_faces, oriented, weld
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.rotation import Floats, Vec, rounded3
+from diorama.scene_specs.shapes.convex_hull import convex_hull
+
+# The color of a surface without a material.
+GRAY = (0.5, 0.5, 0.5)
+# Larger coordinates stand for what is no number.
+_LARGEST = 1e30
+
+
+class Faces(NamedTuple):
+    """Triangles (T, 3) of vertices (V, 3), with indices of their corners (T, 3) and of their materials (T,)."""
+
+    vertices: Floats
+    triangles: NDArray[np.int64]
+    corners: NDArray[np.int64]
+    slots: NDArray[np.int32]
+
+
+def multiplied(vectors: Floats, rows: Sequence[Floats] | Floats) -> Floats:
+    """(..., 3) vectors times a matrix, in sums that are the same on every processor."""
+    x, y, z = (vectors[..., k] for k in range(3))
+    return np.stack([x * row[0] + y * row[1] + z * row[2] for row in rows], axis=-1)
+
+
+def turned(vectors: Floats, up: str, front: str) -> Floats:
+    """Vectors (..., 3) with up turned to +Z and front to -Y."""
+    axes = {f"{sign:+}"[0] + name: sign * np.eye(3)[k] for k, name in enumerate("xyz") for sign in (1, -1)}
+    z, y = axes[up], -axes[front]
+    return multiplied(vectors, (np.cross(y, z), y, z))
+
+
+# Faces with corners that are not numbers are left out and noted, so warnings about their arithmetic tell nothing new.
+@np.errstate(all="ignore")
+def prepared(faces: Faces, up: str, front: str, note: Callable[[str], None]) -> tuple[Faces, float]:
+    """Turn, weld, repair, center and scale a model; also half its longest side before.
+
+    Args:
+        up: axis of the vertices, such as "+y".
+        front: axis of the model's front.
+        note: takes what was repaired, one sentence each.
+
+    Raises:
+        AssetError: the model has no extent.
+    """
+    vertices = turned(faces.vertices, up, front)
+    good = (np.abs(vertices) <= _LARGEST).all(axis=1)[faces.triangles].all(axis=1)
+    if not good.any():
+        raise AssetError(f"none of its faces has finite corners, at most {_LARGEST:g} from 0")
+    used = vertices[faces.triangles[good].ravel()]
+    if not (used.max(axis=0) - used.min(axis=0)).max() > 0:
+        raise AssetError("all its corners are in one place")
+    vertices, triangles = weld(vertices, faces.triangles[good])
+    solid, repeated = live_faces(vertices, triangles)
+    if not solid.any():
+        raise AssetError("none of its faces has an area")
+    kept = solid & ~repeated
+    outward, count = oriented(vertices, triangles[kept])
+    corners = faces.corners[good][kept]
+    back = (outward != triangles[kept]).any(axis=1)
+    for number, text in (
+        ((~good).sum(), "faces with corners that are no numbers or too large were left out"),
+        ((~solid).sum(), "faces without area were left out"),
+        (repeated.sum(), "doubled faces were left out"),
+        (count, "faces were turned to look outwards"),
+    ):
+        if number:
+            note(f"{number} {text}")
+    # Dropped faces may leave unused corners.
+    vertices, triangles = weld(vertices, outward)
+    lower, upper = vertices.min(axis=0), vertices.max(axis=0)
+    unit = float((upper - lower).max()) / 2
+    corners = np.where(back[:, None], corners[:, ::-1], corners)
+    vertices = np.round((vertices - (lower + upper) / 2) / unit, 7) + 0.0
+    return Faces(vertices, triangles, corners, faces.slots[good][kept]), unit
+
+
+def mean_color(faces: Faces, colors: Sequence[Vec]) -> Vec:
+    """Mean of the materials' colors, weighted by area."""
+    a, b, c = (faces.vertices[faces.triangles[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    area = np.bincount(faces.slots, np.sqrt((normal * normal).sum(axis=1)), minlength=len(colors))
+    # Faces thinner than a model's coordinates are precise have no area.
+    total = float(area.sum()) or 1.0
+    return rounded3((area[:, None] * np.array(colors)).sum(axis=0) / total, 7)
+
+
+def measured(vertices: NDArray[Any]) -> dict[str, object]:
+    """Return the measures of a model, see `Model`."""
+    flat = vertices[:, :2]
+    return {
+        "lower": rounded3(vertices.min(axis=0), 7),
+        "upper": rounded3(vertices.max(axis=0), 7),
+        "hull": convex_hull(flat),
+        "radius": round(float(np.sqrt((vertices * vertices).sum(axis=1).max())), 6),
+        "ground_radius": round(float(np.sqrt((flat * flat).sum(axis=1).max())), 6),
+    }
