@@ -4,60 +4,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from diorama.render.ingest.preparing import multiplied
 from diorama.scene_specs.errors import AssetError, counted
 from diorama.scene_specs.rotation import Floats
 
 # Triangles of a model, counted before they are made.
 MOST_TRIANGLES = 3_000_000
 _GEOMETRY = ("MESH", "CURVE", "SURFACE", "FONT", "META")
-# Data type of an attribute -> the property of its elements, their numbers, and the type that corners store.
+# Data type of an attribute -> the property of its elements, and their numbers.
 _TYPES = {
-    "FLOAT": ("value", 1, "FLOAT"),
-    "FLOAT_VECTOR": ("vector", 3, "FLOAT_VECTOR"),
-    "FLOAT2": ("vector", 2, "FLOAT2"),
-    "FLOAT_COLOR": ("color", 4, "FLOAT_COLOR"),
-    "BYTE_COLOR": ("color", 4, "FLOAT_COLOR"),
+    "FLOAT": ("value", 1),
+    "FLOAT_VECTOR": ("vector", 3),
+    "FLOAT2": ("vector", 2),
+    "FLOAT_COLOR": ("color", 4),
+    "BYTE_COLOR": ("color", 4),
 }
 # How a C program reads a format without axes of its own as it is.
 _AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
 _BRIDGE = re.compile(r"libbf_intern_([a-z]+)_bridge")
-UV, COLOR = "diorama uv", "diorama color"
-_JOINED = ("vertices", "slots", "normals")
+POSITION, NORMAL, UV, COLOR = "diorama position", "diorama normal", "diorama uv", "diorama color"
+# Name -> values (T, 3, n) of the corners of triangles.
+Layers = dict[str, NDArray[Any]]
 
-Layers = dict[str, tuple[str, NDArray[np.float32]]]
 
-
-@dataclass
-class Imported:
-    """What a file holds, in the axes of `axes_of`.
+class Imported(NamedTuple):
+    """What a file holds, in Blender's axes.
 
     Attributes:
-        vertices: (V, 3).
-        triangles: (T, 3).
         slots: (T,) index into `materials`.
-        normals: (T, 3, 3) normal of each corner.
-        layers: name -> data type and values (T, 3, n) of attributes that materials read; UV and COLOR are those that
-            a material reads that names none.
+        layers: positions, normals, and attributes that materials read; UV and COLOR are those that a material reads
+            that names none.
         materials: Blender's materials; None where a surface has none.
     """
 
-    vertices: Floats
-    triangles: NDArray[np.int64]
     slots: NDArray[np.int32]
-    normals: Floats
     layers: Layers
-    materials: list[Any] = field(default_factory=list)
+    materials: list[Any]
 
 
 def warm_up() -> None:
@@ -132,15 +122,25 @@ def gather(by_name: bool, reports: Sequence[str]) -> Imported:
     total = sum(len(body.data.loops) - 2 * len(body.data.polygons) for body in shown if body.type == "MESH")
     if total > MOST_TRIANGLES:
         raise AssetError(f"found {total:,} triangles; allowed: {MOST_TRIANGLES:,}")
-    names = _layers_read()
-    slots: dict[Any, int] = {}
+    names, slots = _layers_read(), dict[Any, int]()
     entries = filter(_is_rendered, graph.object_instances)
-    named = [(entry.object.name, part) for entry in entries for part in _part_of(entry, graph, names, slots)]
+    parts = [(entry.object.name, *part) for entry in entries if (part := _part_of(entry, graph, names, slots))]
     if by_name:
-        named.sort(key=lambda pair: pair[0])
-    if not named:
+        parts.sort(key=lambda part: part[0])
+    if not parts:
         raise AssetError("; ".join(["it has no faces", *reports[:1]]))
-    return _joined([part for _, part in named], [*slots])
+    widths = {name: values.shape[2] for *_, layers in parts for name, values in layers.items()}
+    joined = {
+        name: np.concatenate([_layer_of(layers, name, width) for *_, layers in parts]) for name, width in widths.items()
+    }
+    return Imported(np.concatenate([own for _, own, _ in parts]), joined, [*slots])
+
+
+def _layer_of(layers: Layers, name: str, width: int) -> NDArray[Any]:
+    """Return a layer of a part; one without it has zeros in it, but white colors."""
+    if name in layers and layers[name].shape[2] == width:
+        return layers[name]
+    return np.full((len(layers[POSITION]), 3, width), float(width == 4), dtype=np.float32)
 
 
 def _is_rendered(entry: Any) -> bool:
@@ -150,35 +150,38 @@ def _is_rendered(entry: Any) -> bool:
 def _values(items: Any, name: str, width: int, kind: Any = np.float32) -> NDArray[Any]:
     array = np.empty(len(items) * width, dtype=kind)
     items.foreach_get(name, array)
-    return array.reshape(-1, width) if width > 1 else array
+    return array.reshape(-1, width)
 
 
-def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> Iterator[Imported]:
+def multiplied(vectors: Floats, rows: Sequence[Floats] | Floats) -> Floats:
+    """(..., 3) vectors times a matrix, in sums that are the same on every processor."""
+    x, y, z = (vectors[..., k] for k in range(3))
+    return np.stack([x * row[0] + y * row[1] + z * row[2] for row in rows], axis=-1)
+
+
+def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> tuple[NDArray[np.int32], Layers] | None:
+    """Return slots and layers of an object, or None if it has no faces."""
     shown = entry.object
     mesh = shown.to_mesh(preserve_all_data_layers=True, depsgraph=graph)
     if mesh is None or not len(mesh.polygons):
-        return
+        return None
     mesh.calc_loop_triangles()
-    triangles = _values(mesh.loop_triangles, "vertices", 3, np.int32).astype(np.int64)
-    corners = _values(mesh.loop_triangles, "loops", 3, np.int32)
-    faces = _values(mesh.loop_triangles, "polygon_index", 1, np.int32)
+    keys = {"vertices": 3, "loops": 3, "polygon_index": 1, "material_index": 1}
+    points, corners, faces, own = (_values(mesh.loop_triangles, *key, np.int32) for key in keys.items())
     materials = [slot.material and slot.material.original for slot in shown.material_slots] or [None]
-    numbers = [slots.setdefault(material, len(slots)) for material in materials]
-    own = np.minimum(_values(mesh.loop_triangles, "material_index", 1, np.int32), len(numbers) - 1)
+    numbers = np.array([slots.setdefault(material, len(slots)) for material in materials], dtype=np.int32)
     matrix = np.array(entry.matrix_world, dtype=np.float64)
-    vertices = multiplied(_values(mesh.vertices, "co", 3).astype(np.float64), matrix[:3, :3]) + matrix[:3, 3]
     cofactors = np.stack([np.cross(matrix[k - 2, :3], matrix[k - 1, :3]) for k in range(3)])
-    normals = multiplied(_values(mesh.corner_normals, "vector", 3).astype(np.float64)[corners], cofactors)
-    layers = {
-        name: (kind, _at_corners(attribute, triangles, corners, faces))
-        for name, attribute in _attributes(mesh, names)
-        if (kind := _TYPES[attribute.data_type][2])
-    }
+    located = multiplied(_values(mesh.vertices, "co", 3).astype(np.float64), matrix[:3, :3]) + matrix[:3, 3]
+    normals = _values(mesh.corner_normals, "vector", 3).astype(np.float64)
+    layers = {POSITION: located[points], NORMAL: multiplied(normals[corners], cofactors)}
+    rows = {"POINT": points, "FACE": faces.repeat(3, axis=1), "CORNER": corners}
+    for name, attribute in _attributes(mesh, names):
+        layers[name] = _values(attribute.data, *_TYPES[attribute.data_type])[rows[attribute.domain]]
     if np.linalg.det(matrix[:3, :3]) < 0:
-        triangles, normals = triangles[:, ::-1], normals[:, ::-1]
-        layers = {name: (kind, values[:, ::-1]) for name, (kind, values) in layers.items()}
-    yield Imported(vertices, triangles, np.array(numbers, dtype=np.int32)[own], normals, layers)
+        layers = {name: values[:, ::-1] for name, values in layers.items()}
     shown.to_mesh_clear()
+    return numbers[np.minimum(own[:, 0], len(numbers) - 1)], layers
 
 
 def _attributes(mesh: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
@@ -191,21 +194,8 @@ def _attributes(mesh: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
         yield COLOR, mesh.color_attributes[index]
     for name in sorted(names):
         attribute = mesh.attributes.get(name)
-        if attribute is not None and attribute.data_type in _TYPES and attribute.domain != "EDGE":
+        if attribute is not None and attribute.data_type in _TYPES and attribute.domain in ("POINT", "FACE", "CORNER"):
             yield name, attribute
-
-
-def _at_corners(attribute: Any, triangles: Any, corners: Any, faces: Any) -> Any:
-    """Values (T, 3, n) of an attribute."""
-    prop, width, _ = _TYPES[attribute.data_type]
-    values = _values(attribute.data, prop, width).reshape(-1, width)
-    match attribute.domain:
-        case "POINT":
-            return values[triangles]
-        case "FACE":
-            return np.repeat(values[faces][:, None], 3, axis=1)
-        case _:
-            return values[corners]
 
 
 def _layers_read() -> set[str]:
@@ -214,25 +204,6 @@ def _layers_read() -> set[str]:
     nodes = [node for tree in trees for node in tree.nodes]
     keys = ("uv_map", "layer_name", "attribute_name")
     return {name for node in nodes for key in keys if isinstance(name := getattr(node, key, None), str) and name}
-
-
-def _joined(parts: list[Imported], materials: list[Any]) -> Imported:
-    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
-    layers: Layers = {}
-    for name, kind in {name: kind for part in parts for name, (kind, _) in part.layers.items()}.items():
-        width = _TYPES[kind][1]
-        # A part without a layer has zeros in it, but white colors.
-        blank = np.float32(kind == "FLOAT_COLOR")
-        values = [
-            part.layers[name][1]
-            if name in part.layers and part.layers[name][0] == kind
-            else np.full((len(part.triangles), 3, width), blank, dtype=np.float32)
-            for part in parts
-        ]
-        layers[name] = (kind, np.concatenate(values))
-    vertices, slots, normals = (np.concatenate([getattr(part, key) for part in parts]) for key in _JOINED)
-    triangles = np.concatenate([part.triangles + start for part, start in zip(parts, starts, strict=False)])
-    return Imported(vertices, triangles, slots, normals, layers, materials)
 
 
 def left_out(gltf: Any) -> Iterator[str]:

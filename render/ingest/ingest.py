@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from diorama.render.ingest import surfaces
 from diorama.render.ingest.confinement import flush
-from diorama.render.ingest.importing import COLOR, UV, Layers, gather, left_out, load
+from diorama.render.ingest.importing import COLOR, NORMAL, POSITION, UV, gather, left_out, load
 from diorama.render.ingest.model_files import ModelFiles
 from diorama.render.ingest.preparing import Faces, mean_color, measured, prepared, turned
 from diorama.render.renderers.cycles.blender_meshes import add_triangles
@@ -28,6 +28,10 @@ from diorama.scene_specs.shapes.shapenet.model import VERSION
 
 # Formats that say which way is up, so that Blender turns them: to +Z, front to -Y.
 _TURNED = (".fbx", ".usd", ".usda", ".usdc", ".usdz", ".dae", ".blend")
+# Axis of glTF -> where Blender's importer turns it.
+_FROM_GLTF = {"+y": "+z", "-y": "-z", "+z": "-y", "-z": "+y"}
+# Numbers of an attribute -> its type, and the property that has them.
+_KINDS = {1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"), 4: ("FLOAT_COLOR", "color")}
 SHARP_DEG = 40.0
 # What importers report: in 4.5 with the place in their code, in 5.2 with the time.
 _REPORTS = re.compile(
@@ -64,25 +68,22 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes) - len(reports)) > 0:
         files.note(f"{lost} faces without area were left out")
     imported = gather(suffix == ".fbx", reports)
-    up, front = ("+z", "-y") if suffix in _TURNED else (reading.up, reading.front)
+    up, front = reading.up, reading.front
     if files.gltf is not None:
         # Blender has turned Y to Z.
-        imported.vertices, imported.normals = (
-            v[..., [0, 2, 1]] * (1, 1, -1) for v in (imported.vertices, imported.normals)
-        )
-    corners = np.arange(imported.triangles.size).reshape(-1, 3)
-    given = Faces(imported.vertices, imported.triangles, corners, imported.slots)
-    faces, unit = prepared(given, up, front, files.note)
+        up, front = (_FROM_GLTF.get(axis, axis) for axis in (up, front))
+    elif suffix in _TURNED:
+        up, front = "+z", "-y"
+    faces, unit = prepared(imported, up, front, files.note)
     surfaces.pack_images(files.texture, files.note)
-    used = sorted(set(faces.slots.tolist()))
+    used, slots = np.unique(faces.slots, return_inverse=True)
     listed = [imported.materials[slot] for slot in used]
-    materials, colors = surfaces.complete(listed, files.mtl.factors, COLOR in imported.layers, suffix, files.note)
-    faces = faces._replace(slots=np.searchsorted(used, faces.slots).astype(np.int32))
+    materials, colors = surfaces.complete(listed, files.mtl.factors, COLOR in faces.layers, suffix, files.note)
+    faces = faces._replace(slots=slots.astype(np.int32))
     if reading.own:
         files.note_license()
-    uv = _at(imported.layers[UV][1], faces) if UV in imported.layers else np.zeros((len(faces.slots), 3, 2), np.float32)
-    triangles = faces.triangles.astype(np.int32)
-    arrays = {"vertices": faces.vertices, "triangles": triangles, "uv": uv, "slots": faces.slots}
+    uv = faces.layers.get(UV, np.zeros((len(slots), 3, 2), dtype=np.float32))
+    arrays = {"vertices": faces.vertices, "triangles": faces.triangles, "uv": uv, "slots": faces.slots}
     facts = measured(arrays["vertices"]) | {
         "name": reading.name,
         "sha256": _digest(((reading.up, reading.front), files.named_digests()), arrays),
@@ -91,8 +92,8 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
         "notes": [*files.notes],
         "files": [vars(state) for state in files.states.values()],
     }
-    normals = turned(_at(imported.normals, faces), up, front) if reading.own else None
-    mesh = _build_mesh(faces, imported.layers, materials, normals)
+    normals = turned(faces.layers[NORMAL], up, front) if reading.own else None
+    mesh = _build_mesh(faces, materials, normals)
     mesh["sha256"], mesh["emits"] = facts["sha256"], surfaces.emits(materials)
     _write_blend(mesh, folder / "model.blend")
     np.savez(folder / "model.npz", facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
@@ -106,11 +107,6 @@ def _digest(origin: tuple[object, ...], arrays: Mapping[str, NDArray[Any]]) -> s
     return digest.hexdigest()
 
 
-def _at(values: Any, faces: Faces) -> Any:
-    """Values (T, 3, n) of the corners that are left, in their order."""
-    return np.ascontiguousarray(values.reshape(-1, values.shape[-1])[faces.corners])
-
-
 def _reports(log: int, folder: Path, root: Path) -> list[str]:
     """List what importers report, each once."""
     flush()
@@ -120,25 +116,24 @@ def _reports(log: int, folder: Path, root: Path) -> list[str]:
     return [report for report in dict.fromkeys(found) if not report.startswith(_BESIDE)]
 
 
-def _build_mesh(faces: Faces, layers: Layers, materials: list[Any], normals: Floats | None) -> Any:
+def _build_mesh(faces: Faces, materials: list[Any], normals: Floats | None) -> Any:
     """Return the mesh of a model, with its materials and all that these read.
 
     Args:
-        layers: see `Imported`.
         normals: (T, 3, 3), None for a library, whose normals are wrong most often.
     """
     mesh = bpy.data.meshes.new("model")
-    add_triangles(mesh, faces.vertices, faces.triangles.astype(np.int32))
+    add_triangles(mesh, faces.vertices, faces.triangles)
     for material in materials:
         mesh.materials.append(material)
     mesh.polygons.foreach_set("material_index", faces.slots)
-    for name, (kind, values) in layers.items():
+    for name in [name for name in faces.layers if name not in (POSITION, NORMAL)]:
+        kind, prop = _KINDS[faces.layers[name].shape[2]]
         attribute = mesh.attributes.new(name, kind, "CORNER")
-        field = {"FLOAT": "value", "FLOAT_COLOR": "color"}.get(kind, "vector")
-        attribute.data.foreach_set(field, _at(values, faces).ravel())
-    if UV in layers:
+        attribute.data.foreach_set(prop, faces.layers[name].ravel())
+    if UV in faces.layers:
         mesh.uv_layers[UV].active_render = True
-    if COLOR in layers:
+    if COLOR in faces.layers:
         mesh.color_attributes.render_color_index = mesh.color_attributes.find(COLOR)
     mesh.update(calc_edges=True)
     mesh.shade_smooth()

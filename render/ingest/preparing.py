@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from diorama.render.ingest.importing import POSITION, Imported, Layers, multiplied
 from diorama.render.ingest.repair import live_faces, oriented, weld
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats, Vec, rounded3
@@ -20,18 +21,12 @@ _LARGEST = 1e30
 
 
 class Faces(NamedTuple):
-    """Triangles (T, 3) of vertices (V, 3), with indices of their corners (T, 3) and of their materials (T,)."""
+    """Triangles (T, 3) of vertices (V, 3), their materials (T,), and layers (T, 3, n) of their corners."""
 
     vertices: Floats
-    triangles: NDArray[np.int64]
-    corners: NDArray[np.int64]
+    triangles: NDArray[np.int32]
     slots: NDArray[np.int32]
-
-
-def multiplied(vectors: Floats, rows: Sequence[Floats] | Floats) -> Floats:
-    """(..., 3) vectors times a matrix, in sums that are the same on every processor."""
-    x, y, z = (vectors[..., k] for k in range(3))
-    return np.stack([x * row[0] + y * row[1] + z * row[2] for row in rows], axis=-1)
+    layers: Layers
 
 
 def turned(vectors: Floats, up: str, front: str) -> Floats:
@@ -43,7 +38,7 @@ def turned(vectors: Floats, up: str, front: str) -> Floats:
 
 # Faces with corners that are not numbers are left out and noted, so warnings about their arithmetic tell nothing new.
 @np.errstate(all="ignore")
-def prepared(faces: Faces, up: str, front: str, note: Callable[[str], None]) -> tuple[Faces, float]:
+def prepared(imported: Imported, up: str, front: str, note: Callable[[str], None]) -> tuple[Faces, float]:
     """Turn, weld, repair, center and scale a model; also half its longest side before.
 
     Args:
@@ -54,21 +49,19 @@ def prepared(faces: Faces, up: str, front: str, note: Callable[[str], None]) -> 
     Raises:
         AssetError: the model has no extent.
     """
-    vertices = turned(faces.vertices, up, front)
-    good = (np.abs(vertices) <= _LARGEST).all(axis=1)[faces.triangles].all(axis=1)
+    located = turned(imported.layers[POSITION], up, front)
+    good = (np.abs(located) <= _LARGEST).all(axis=(1, 2))
     if not good.any():
         raise AssetError(f"none of its faces has finite corners, at most {_LARGEST:g} from 0")
-    used = vertices[faces.triangles[good].ravel()]
-    if not (used.max(axis=0) - used.min(axis=0)).max() > 0:
+    located = located[good]
+    if not np.ptp(located, axis=(0, 1)).max() > 0:
         raise AssetError("all its corners are in one place")
-    vertices, triangles = weld(vertices, faces.triangles[good])
+    vertices, triangles = weld(located)
     solid, repeated = live_faces(vertices, triangles)
     if not solid.any():
         raise AssetError("none of its faces has an area")
     kept = solid & ~repeated
     outward, count = oriented(vertices, triangles[kept])
-    corners = faces.corners[good][kept]
-    back = (outward != triangles[kept]).any(axis=1)
     for number, text in (
         ((~good).sum(), "faces with corners that are no numbers or too large were left out"),
         ((~solid).sum(), "faces without area were left out"),
@@ -77,13 +70,14 @@ def prepared(faces: Faces, up: str, front: str, note: Callable[[str], None]) -> 
     ):
         if number:
             note(f"{number} {text}")
+    rows, back = np.flatnonzero(good)[kept], (outward != triangles[kept]).any(axis=1)[:, None, None]
+    layers = {name: np.where(back, values[rows][:, ::-1], values[rows]) for name, values in imported.layers.items()}
     # Dropped faces may leave unused corners.
-    vertices, triangles = weld(vertices, outward)
+    vertices, triangles = weld(vertices[outward])
     lower, upper = vertices.min(axis=0), vertices.max(axis=0)
     unit = float((upper - lower).max()) / 2
-    corners = np.where(back[:, None], corners[:, ::-1], corners)
     vertices = np.round((vertices - (lower + upper) / 2) / unit, 7) + 0.0
-    return Faces(vertices, triangles, corners, faces.slots[good][kept]), unit
+    return Faces(vertices, triangles.astype(np.int32), imported.slots[rows], layers), unit
 
 
 def mean_color(faces: Faces, colors: Sequence[Vec]) -> Vec:

@@ -29,10 +29,9 @@ def _row_keys(rows: Indices) -> Indices:
     return columns[0] << 42 | columns[1] << 21 | columns[2]
 
 
-def weld(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
-    """Merge vertices at the same location and drop unused ones; (V, 3) in the order of first use, and (T, 3)."""
-    corners = triangles.ravel()
-    used = vertices[corners]
+def weld(corners: Floats) -> tuple[Floats, Indices]:
+    """Merge corners (T, 3, 3) at the same location: vertices (V, 3) in the order of first use, and triangles (T, 3)."""
+    used = corners.reshape(-1, 3)
     extent = float((used.max(axis=0) - used.min(axis=0)).max())
     grid = np.round((used - used.min(axis=0)) / (extent * _WELD)).astype(np.int64)
     _, first, place = np.unique(_row_keys(grid), return_index=True, return_inverse=True)

@@ -73,7 +73,7 @@ def test_welding_loses_no_corner(seed: int) -> None:
     rng = np.random.default_rng(seed)
     vertices, triangles = sphere(1)
     loose = vertices[triangles.ravel()] + rng.uniform(-1e-9, 1e-9, (triangles.size, 3))
-    welded, faces = weld(loose, np.arange(triangles.size, dtype=np.int64).reshape(-1, 3))
+    welded, faces = weld(loose.reshape(-1, 3, 3))
     assert len(welded) == len(vertices)
     np.testing.assert_allclose(welded[faces], vertices[triangles], atol=1e-6)
 
