@@ -11,7 +11,6 @@ import os
 import resource
 import struct
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 # CPU seconds, bytes beyond those of the process itself, and bytes of a file that it writes.
@@ -19,6 +18,7 @@ SECONDS, MEMORY, FILE_BYTES = 20, 2 << 30, 1 << 30
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _SIGKILL, _EPERM = 9, 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
 # Rights of Landlock: all of its first version; then moving files between folders and truncating.
 _RIGHTS = ((1, 0x1FFF), (2, 0x2000), (3, 0x4000))
 _READ, _EXECUTE, _OF_FILES = 0xC, 0x1, 0x6
@@ -29,11 +29,6 @@ _CALLS = {
 }
 
 
-@lru_cache(maxsize=1)
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
 def is_supported() -> bool:
     """Return whether this system can confine a process."""
     machine = os.uname()
@@ -41,7 +36,7 @@ def is_supported() -> bool:
 
 
 def _landlock_version() -> int:
-    return int(_libc().syscall(_CREATE_RULESET, None, 0, 1))
+    return int(_LIBC.syscall(_CREATE_RULESET, None, 0, 1))
 
 
 def _check(result: int, what: str) -> int:
@@ -52,12 +47,12 @@ def _check(result: int, what: str) -> int:
 
 def end_with_parent() -> None:
     """Let the kernel end this process with its parent: one that waits at a pipe would stay forever."""
-    _check(_libc().prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0), "prctl")
+    _check(_LIBC.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0), "prctl")
 
 
 def flush() -> None:
     """Write out what C code has printed."""
-    _libc().fflush(None)
+    _LIBC.fflush(None)
 
 
 def limit() -> None:
@@ -84,15 +79,15 @@ def confine(readable: Iterable[Path], writable: Iterable[Path]) -> None:
     rights = sum(right for since, right in _RIGHTS if version >= since)
     # Files, TCP (version 4), and signals and abstract sockets (version 6).
     handled = struct.pack("QQQ", rights, 3, 3)
-    rules = _libc().syscall(_CREATE_RULESET, handled, 24 if version >= 6 else 16 if version >= 4 else 8, 0)
+    rules = _LIBC.syscall(_CREATE_RULESET, handled, 24 if version >= 6 else 16 if version >= 4 else 8, 0)
     _check(rules, "Landlock")
     for path, access in [(path, _READ) for path in readable] + [(path, rights & ~_EXECUTE) for path in writable]:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         rule = struct.pack("=Qi", access if path.is_dir() else access & _OF_FILES, handle)
-        _check(_libc().syscall(_ADD_RULE, rules, 1, rule, 0), f"Landlock: {path}")
+        _check(_LIBC.syscall(_ADD_RULE, rules, 1, rule, 0), f"Landlock: {path}")
         os.close(handle)
-    _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
-    _check(_libc().syscall(_RESTRICT_SELF, rules, 0), "Landlock")
+    _check(_LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    _check(_LIBC.syscall(_RESTRICT_SELF, rules, 0), "Landlock")
     os.close(rules)
     _refuse_calls(*_CALLS[os.uname().machine])
 
@@ -114,4 +109,4 @@ def _refuse_calls(machine: int, numbers: Sequence[int]) -> None:
     ]
     text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
     filters = struct.pack("HxxxxxxQ", len(code), ctypes.addressof(text))
-    _check(_libc().prctl(_PR_SET_SECCOMP, 2, filters, 0, 0), "seccomp")
+    _check(_LIBC.prctl(_PR_SET_SECCOMP, 2, filters, 0, 0), "seccomp")

@@ -78,7 +78,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     surfaces.pack_images(files.texture, files.note)
     used, slots = np.unique(faces.slots, return_inverse=True)
     listed = [imported.materials[slot] for slot in used]
-    materials, colors = surfaces.complete(listed, files.mtl.factors, COLOR in faces.layers, suffix, files.note)
+    materials, colors = surfaces.complete(listed, files.factors, COLOR in faces.layers, suffix, files.note)
     faces = faces._replace(slots=slots.astype(np.int32))
     if reading.own:
         files.note_license()
@@ -155,7 +155,7 @@ def _build_mesh(faces: Faces, materials: list[Any], normals: Floats | None) -> A
 
 def _write_blend(mesh: Any, path: Path) -> None:
     """Write a mesh without anything that reads, runs or moves, and read it back to check that. Raises AssetError."""
-    surfaces.strip([*bpy.data.materials, *bpy.data.node_groups, *bpy.data.images])
+    surfaces.strip()
     bpy.data.libraries.write(str(path), {mesh}, fake_user=True, compress=True)
     before = set(bpy.data.user_map())
     with bpy.data.libraries.load(str(path)) as (available, appended):

@@ -15,9 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from diorama.render.ingest.obj_text import MTLLIB, Mtl, count_faces, read_mtl, read_obj
+from diorama.render.ingest.obj_text import FACE, MTLLIB, factors_of, mtl_text, read_mtl, read_obj
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import file_state, read_foreign
+from diorama.scene_specs.rotation import Vec
 from diorama.scene_specs.shapes.shapenet.model import FileState
 
 # Notes of a model, and characters of one: each image's record has them.
@@ -35,8 +36,8 @@ class ModelFiles:
         main: the model's own file, resolved.
         states: all paths that decide whether the model must be read again; those with a digest decide what it is, and
             those without a file would change it.
-        mtl: the materials of an .obj file.
-        faces: how many it has.
+        factors: material -> the color that multiplies its texture, where Blender's importer leaves it out.
+        faces: how many an .obj file has.
         gltf: Blender's reader of a .glb or .gltf file.
     """
 
@@ -44,7 +45,7 @@ class ModelFiles:
     main: Path
     states: dict[Path, FileState] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
-    mtl: Mtl = field(default_factory=Mtl)
+    factors: dict[str, Vec] = field(default_factory=dict)
     faces: int = 0
     gltf: Any = None
 
@@ -124,28 +125,21 @@ class ModelFiles:
     def _repaired_obj(self, content: bytes, folder: Path) -> Path:
         """Return a copy that Blender reads completely, whose textures have their real paths."""
         text = self._text(content, self.main.name)
-        names = dict.fromkeys(name.rstrip() for name in MTLLIB.findall(text.replace("\r", "\n")) if name.strip())
-        materials = "\n".join(self._text(self.read(path), path.name) for path in self._material_files([*names]))
-        self.mtl = read_mtl(materials, self.texture, self.note)
-        self.faces, copy = count_faces(text), folder / "model.obj"
-        copy.write_text(read_obj(text, self.mtl, self.note))
-        (folder / "materials.mtl").write_text(self.mtl.text())
-        return copy
-
-    def _material_files(self, names: list[str]) -> list[Path]:
-        paths = [path for name in names for path in self._of_library_line(name)]
+        names = [name for line in MTLLIB.findall(text.replace("\r", "\n")) for name in self._names_in(line.strip())]
+        paths = [path for name in dict.fromkeys(names) if (path := self.locate(name, "material file")) is not None]
         if not paths and (guess := self._actual(self.main.with_suffix(".mtl"))) is not None:
             self.note(f"material file {guess.name!r} was taken instead")
-            return [guess]
-        return paths
+            paths = [guess]
+        materials = "\n".join(self._text(self.read(path), path.name) for path in paths)
+        mtl = read_mtl(materials, self.texture, self.note)
+        self.factors, self.faces, copy = factors_of(mtl), len(FACE.findall(text)), folder / "model.obj"
+        copy.write_text(read_obj(text, mtl, self.note))
+        (folder / "materials.mtl").write_text(mtl_text(mtl))
+        return copy
 
-    def _of_library_line(self, line: str) -> list[Path]:
-        """Return the files of one `mtllib`, which names one file, perhaps with spaces, or several."""
-        words = line.split()
-        if len(words) > 1 and self._actual(self.main.parent / line) is None:
-            return [path for word in words if (path := self.locate(word, "material file")) is not None]
-        path = self.locate(line, "material file")
-        return [] if path is None else [path]
+    def _names_in(self, line: str) -> list[str]:
+        """Return the names in one `mtllib`, which has one, perhaps with spaces, or several."""
+        return line.split() if self._actual(self.main.parent / line) is None else [line]
 
     def texture(self, named: str) -> Path | None:
         """Read a texture and return its real path; None, with a note, if it is not there. Raises AssetError."""

@@ -60,15 +60,21 @@ def complete(
     colors = []
     for material, original in zip(used, materials, strict=True):
         shaders = _shaders(material)
-        for tree, socket in shaders if material.name in factors else ():
-            _multiply_factor(tree, socket, factors[material.name])
-        if colored and not _reads_color(material) and (suffix in _PLAIN or original is None):
-            for tree, socket in shaders:
-                _multiply_vertex_color(tree, socket)
+        unread = colored and (suffix in _PLAIN or original is None) and not _reads_color(material)
+        for tree, socket in shaders:
+            if material.name in factors and socket.links:
+                _multiply(tree, socket, (*factors[material.name], 1.0))
+            elif material.name in factors:
+                socket.default_value = (*factors[material.name], 1.0)
+            if unread:
+                node = tree.nodes.new("ShaderNodeVertexColor")
+                node.layer_name = COLOR
+                _multiply(tree, socket, node.outputs["Color"])
         _make_visible(material, note)
         colors.append(_color_of(shaders))
         for tree, socket in shaders:
-            _tint(tree, socket)
+            info = tree.nodes.new("ShaderNodeObjectInfo")
+            _multiply(tree, socket, info.outputs["Color"], info.outputs["Alpha"])
         _add_unlit(material, shaders)
     return used, colors
 
@@ -170,35 +176,19 @@ def _multiply(tree: Any, socket: Any, color: Any, factor: Any = 1.0) -> None:
     mix = tree.nodes.new("ShaderNodeMix")
     mix.data_type, mix.blend_type, mix.clamp_result = "RGBA", "MULTIPLY", False
     ends = {end.identifier: end for end in (*mix.inputs, *mix.outputs)}
-    if socket.links:
-        tree.links.new(socket.links[0].from_socket, ends["A_Color"])
-    else:
-        ends["A_Color"].default_value = socket.default_value
-    for value, end in ((color, ends["B_Color"]), (factor, ends["Factor_Float"])):
-        if isinstance(value, bpy.types.NodeSocket):
-            tree.links.new(value, end)
-        else:
-            end.default_value = value
+    for value, end in ((socket, "A_Color"), (color, "B_Color"), (factor, "Factor_Float")):
+        _give(tree, value, ends[end])
     tree.links.new(ends["Result_Color"], socket)
 
 
-def _multiply_factor(tree: Any, socket: Any, color: Vec) -> None:
-    """Multiply a texture; a missing one leaves the color alone."""
-    if not socket.links:
-        socket.default_value = (*color, 1.0)
-    elif color != _WHITE[:3]:
-        _multiply(tree, socket, (*color, 1.0))
-
-
-def _multiply_vertex_color(tree: Any, socket: Any) -> None:
-    node = tree.nodes.new("ShaderNodeVertexColor")
-    node.layer_name = COLOR
-    _multiply(tree, socket, node.outputs["Color"])
-
-
-def _tint(tree: Any, socket: Any) -> None:
-    info = tree.nodes.new("ShaderNodeObjectInfo")
-    _multiply(tree, socket, info.outputs["Color"], info.outputs["Alpha"])
+def _give(tree: Any, value: Any, socket: Any) -> None:
+    """Give an input a value, the output of a node, or what another input has."""
+    if isinstance(value, bpy.types.NodeSocket) and not value.is_output:
+        value = value.links[0].from_socket if value.links else tuple(value.default_value)
+    if isinstance(value, bpy.types.NodeSocket):
+        tree.links.new(value, socket)
+    else:
+        socket.default_value = value
 
 
 def _make_visible(material: Any, note: Note) -> None:
@@ -222,16 +212,10 @@ def _add_unlit(material: Any, shaders: Sequence[tuple[Any, Any]]) -> None:
     tree = material.node_tree
     emission = tree.nodes.new("ShaderNodeEmission")
     emission.name = UNLIT_NODE
-    socket = next((socket for owner, socket in shaders if owner == tree), None)
-    if socket is None:
-        emission.inputs["Color"].default_value = (*GRAY, 1.0)
-        return
     # The input now comes from the mix with the object's color, whose first input is the base.
-    base = next(end for end in socket.links[0].from_node.inputs if end.identifier == "A_Color")
-    if base.links:
-        tree.links.new(base.links[0].from_socket, emission.inputs["Color"])
-    else:
-        emission.inputs["Color"].default_value = base.default_value
+    mixes = [socket.links[0].from_node for owner, socket in shaders if owner == tree]
+    bases = [end for mix in mixes[:1] for end in mix.inputs if end.identifier == "A_Color"]
+    _give(tree, bases[0] if bases else (*GRAY, 1.0), emission.inputs["Color"])
 
 
 def emits(materials: Sequence[Any]) -> bool:
@@ -283,32 +267,25 @@ def _pixels(image: Any) -> int:
         return int(image.size[0] * image.size[1])
 
 
-def strip(blocks: Sequence[Any]) -> None:
+def strip() -> None:
     """Remove animation, drivers, custom properties, paths, and nodes that read or run something."""
-    for block in blocks:
+    trees = [material.node_tree for material in bpy.data.materials if material.node_tree is not None]
+    for block in (*bpy.data.materials, *trees, *bpy.data.node_groups, *bpy.data.images):
         block.animation_data_clear()
         for key in list(block.keys()):
             del block[key]
         if isinstance(block, bpy.types.Image):
             block.filepath_raw = ""
-        elif isinstance(block, bpy.types.Material) and block.node_tree is not None:
+        elif isinstance(block, bpy.types.Material):
             block.displacement_method = "BUMP"
-            output = _output(block.node_tree)
-            for link in list(output.inputs["Volume"].links) if output is not None else ():
-                block.node_tree.links.remove(link)
-            strip([block.node_tree])
-        elif isinstance(block, bpy.types.NodeTree):
-            _strip_nodes(block)
-
-
-def _strip_nodes(tree: Any) -> None:
-    for node in list(tree.nodes):
-        if node.type in _FORBIDDEN:
-            tree.nodes.remove(node)
-            continue
-        for pointer in _POINTERS:
-            if hasattr(node, pointer):
-                setattr(node, pointer, None)
+        for node in list(getattr(block, "nodes", ())):
+            for link in list(node.inputs["Volume"].links) if node.type == "OUTPUT_MATERIAL" else ():
+                block.links.remove(link)
+            for pointer in _POINTERS:
+                if hasattr(node, pointer):
+                    setattr(node, pointer, None)
+            if node.type in _FORBIDDEN:
+                block.nodes.remove(node)
 
 
 def check_block(block: Any) -> None:
