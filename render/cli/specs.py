@@ -14,6 +14,7 @@ from diorama.render.cli import benchmarks
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaGroup, log
 from diorama.render.cli.importing import import_
+from diorama.render.cli.models import models
 from diorama.render.cli.output import print_json, write_text
 from diorama.render.cli.plugin_help import summary
 from diorama.render.cli.questions import questions
@@ -56,8 +57,8 @@ def main() -> None:
 
     Exit codes: 0: done; 1: no layout was found (`resolve`, `questions`), some episodes have no such pair or look
     (`contrast`, `looks`) or do not come to rest (`settle`), a player, a program that plays a game, failed (`icca
-    play`), something of a file can't be used (`import`), or nothing could be proved (`check`); 2: invalid specs or
-    options; 4: a store can't be read (`check --store`, `questions`, `icca games`).
+    play`), something of a file can't be used (`import`), a model can't be read (`models`), or nothing could be proved
+    (`check`); 2: invalid specs or options; 4: a store can't be read (`check --store`, `questions`, `icca games`).
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl
@@ -67,6 +68,7 @@ def main() -> None:
 
 main.add_command(questions)
 main.add_command(import_)
+main.add_command(models)
 
 
 @main.command(epilog=opt.FILES_HELP)

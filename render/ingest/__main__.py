@@ -13,7 +13,6 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -31,12 +30,13 @@ _OPTION = "DIORAMA_MODELS_UNCONFINED"
 _UNCONFINED = os.environ.get(_OPTION) == "1"
 _RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b")
 _FORK = get_context("fork")
-_Ingest = Callable[[Reading, Path, int], None]
 
 
-def _read_confined(ingest: _Ingest, reading: Reading, log: int) -> str:
+def _read_confined(reading: Reading, log: int) -> str:
     """Read a model, in a forked process; what went wrong in one line, or nothing."""
     import bpy
+
+    from diorama.render.ingest.ingest import ingest
 
     confinement.end_with_parent()
     folder = Path(reading.folder)
@@ -62,21 +62,21 @@ def _cause_in(text: str) -> str:
     return (causes or lines or [""])[-1][:300]
 
 
-def _run_child(ingest: _Ingest, reading: Reading, log: int, sender: Connection) -> None:
+def _run_child(reading: Reading, log: int, sender: Connection) -> None:
     try:
         os.dup2(log, 1)
         os.dup2(log, 2)
-        sender.send_bytes(_read_confined(ingest, reading, log).encode()[:4000])
+        sender.send_bytes(_read_confined(reading, log).encode()[:4000])
     finally:
         # Python's own end would run Blender's, which crashes.
         os._exit(3)
 
 
-def _answer(ingest: _Ingest, reading: Reading) -> str:
+def _answer(reading: Reading) -> str:
     """Read a model in a process of its own; what went wrong in one line, or nothing."""
     receiver, sender = _FORK.Pipe(duplex=False)
     with tempfile.TemporaryFile() as log, receiver:
-        child = _FORK.Process(target=_run_child, args=(ingest, reading, log.fileno(), sender))
+        child = _FORK.Process(target=_run_child, args=(reading, log.fileno(), sender))
         child.start()
         sender.close()
         late = not receiver.poll(_WAIT)
@@ -85,14 +85,10 @@ def _answer(ingest: _Ingest, reading: Reading) -> str:
         child.join()
         with suppress(EOFError, OSError):
             return receiver.recv_bytes(4096).decode("utf-8", "replace").replace("\n", " ")
-    match signal.SIGKILL if late else -(child.exitcode or 0):
-        case signal.SIGXCPU | signal.SIGKILL:
-            return f"reading it took longer than {confinement.SECONDS} s"
-        case signal.SIGSEGV | signal.SIGABRT | signal.SIGBUS:
-            most = f"took more than {confinement.MEMORY >> 30} GB of memory"
-            return f"reading it ended in a crash of Blender, or {most}"
-        case _:
-            return f"reading it ended with exit code {child.exitcode}"
+    if late or -(child.exitcode or 0) in (signal.SIGXCPU, signal.SIGKILL):
+        return f"reading it took longer than {confinement.SECONDS} s"
+    most = f"took more than {confinement.MEMORY >> 30} GB of memory"
+    return f"reading it ended in a crash of Blender (exit code {child.exitcode}), or {most}"
 
 
 def main() -> None:
@@ -103,14 +99,13 @@ def main() -> None:
         require_module("bpy")
     except UsageError as error:
         sys.exit(str(error))
-    from diorama.render.ingest.importing import warm_up
-    from diorama.render.ingest.ingest import ingest
+    from diorama.render.ingest import importing, ingest  # noqa: F401, what a confined process can no longer import
 
-    warm_up()
+    importing.warm_up()
     for line in sys.stdin:
         reading = READING.validate_json(line)
         if _UNCONFINED or confinement.is_supported():
-            problem = _answer(ingest, reading)
+            problem = _answer(reading)
         else:
             problem = f"this system can't confine what reads it ({_OPTION}=1 reads it anyway)"
         answers.write(json.dumps({"error": problem} if problem else {}) + "\n")

@@ -19,8 +19,6 @@ _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _SIGKILL, _EPERM = 9, 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
-# Rights of Landlock: all of its first version; then moving files between folders and truncating.
-_RIGHTS = ((1, 0x1FFF), (2, 0x2000), (3, 0x4000))
 _READ, _EXECUTE, _OF_FILES = 0xC, 0x1, 0x6
 # Machine -> its number in the kernel's audit, and the calls for sockets, new programs, other processes, and io_uring.
 _CALLS = {
@@ -76,7 +74,8 @@ def confine(readable: Iterable[Path], writable: Iterable[Path]) -> None:
         writable: folders that may also be written.
     """
     version = _landlock_version()
-    rights = sum(right for since, right in _RIGHTS if version >= since)
+    # All of the first version; then moving files between folders, and truncating.
+    rights = (1 << 12 + min(version, 3)) - 1
     # Files, TCP (version 4), and signals and abstract sockets (version 6).
     handled = struct.pack("QQQ", rights, 3, 3)
     rules = _LIBC.syscall(_CREATE_RULESET, handled, 24 if version >= 6 else 16 if version >= 4 else 8, 0)

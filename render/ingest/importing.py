@@ -20,15 +20,11 @@ from diorama.scene_specs.rotation import Floats
 MOST_TRIANGLES = 3_000_000
 _GEOMETRY = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 # Data type of an attribute -> the property of its elements, and their numbers.
-_TYPES = {
-    "FLOAT": ("value", 1),
-    "FLOAT_VECTOR": ("vector", 3),
-    "FLOAT2": ("vector", 2),
-    "FLOAT_COLOR": ("color", 4),
-    "BYTE_COLOR": ("color", 4),
-}
+_TYPES = {"FLOAT": ("value", 1), "FLOAT2": ("vector", 2), "FLOAT_VECTOR": ("vector", 3)}
+_TYPES |= dict.fromkeys(("FLOAT_COLOR", "BYTE_COLOR"), ("color", 4))
 # How a C program reads a format without axes of its own as it is.
 _AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
+_KINDS = {"action": "animation", "pointcloud": "point cloud"}
 _BRIDGE = re.compile(r"libbf_intern_([a-z]+)_bridge")
 POSITION, NORMAL, UV, COLOR = "diorama position", "diorama normal", "diorama uv", "diorama color"
 # Name -> values (T, 3, n) of the corners of triangles.
@@ -90,20 +86,18 @@ def load(path: Path, suffix: str) -> None:
             bpy.ops.wm.stl_import(filepath=name, use_mesh_validate=False, **_AS_IT_IS)
         case ".ply":
             bpy.ops.wm.ply_import(filepath=name, **_AS_IT_IS)
-        case ".fbx" if path.open("rb").read(18) == b"Kaydara FBX Binary":
-            bpy.ops.import_scene.fbx(filepath=name, use_anim=False)
         case ".fbx":
-            bpy.ops.wm.fbx_import(filepath=name, use_anim=False)
+            # The second reads texts, too, but looks for textures in fewer places.
+            binary = path.open("rb").read(18) == b"Kaydara FBX Binary"
+            (bpy.ops.import_scene.fbx if binary else bpy.ops.wm.fbx_import)(filepath=name, use_anim=False)
         case ".usd" | ".usda" | ".usdc" | ".usdz":
             bpy.ops.wm.usd_import(filepath=name, import_textures_mode="IMPORT_PACK")
         case ".blend":
             bpy.ops.wm.open_mainfile(filepath=name, use_scripts=False, load_ui=False)
         case ".dae" if bpy.app.version < (5, 0):
             bpy.ops.wm.collada_import(filepath=name)
-        case ".dae":
-            raise AssetError(f"{series} reads no .dae; export it as .glb")
         case _:
-            raise AssetError(f"found the ending {suffix!r}, which no importer of Blender reads")
+            raise AssetError(f"found the ending {suffix!r}, which {series} does not read; export it as .glb")
 
 
 def gather(by_name: bool, reports: Sequence[str]) -> Imported:
@@ -226,11 +220,6 @@ def left_out(gltf: Any) -> Iterator[str]:
         # Blender reads those as 0.
         if bad := sum(int((~np.isfinite(decode(gltf, index))).sum()) for index in indices):
             yield f"{counted(bad, 'coordinate')} without a number, read as 0"
-    kinds = {
-        "animation": bpy.data.actions,
-        "camera": bpy.data.cameras,
-        "light": bpy.data.lights,
-        "volume": bpy.data.volumes,
-        "point cloud": getattr(bpy.data, "pointclouds", ()),
-    }
-    yield from (f"{counted(len(blocks), kind)} left out" for kind, blocks in kinds.items() if len(blocks))
+    for kind in ("action", "camera", "light", "volume", "pointcloud"):
+        if count := len(getattr(bpy.data, f"{kind}s", ())):
+            yield f"{counted(count, _KINDS.get(kind, kind))} left out"

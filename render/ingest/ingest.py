@@ -33,6 +33,8 @@ _FROM_GLTF = {"+y": "+z", "-y": "-z", "+z": "-y", "-z": "+y"}
 # Numbers of an attribute -> its type, and the property that has them.
 _KINDS = {1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"), 4: ("FLOAT_COLOR", "color")}
 SHARP_DEG = 40.0
+# What a written file holds.
+_WRITTEN = (bpy.types.Mesh, bpy.types.Material, bpy.types.Image, bpy.types.ShaderNodeTree, bpy.types.Library)
 # What importers report: in 4.5 with the place in their code, in 5.2 with the time.
 _REPORTS = re.compile(
     r"^(?:(?:WARN|ERROR) \([\w.]+\): \S+:\d+ \w+: |[\d:.]+ +[\w.]+ +\| (?:WARNING|ERROR) "
@@ -83,9 +85,13 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     if reading.own:
         files.note_license()
     uv = faces.layers.get(UV, np.zeros((len(slots), 3, 2), dtype=np.float32))
-    arrays = {"vertices": faces.vertices, "triangles": faces.triangles, "uv": uv, "slots": faces.slots}
+    arrays: dict[str, NDArray[Any]] = {
+        "vertices": faces.vertices,
+        "triangles": faces.triangles,
+        "uv": uv,
+        "slots": faces.slots,
+    }
     facts = measured(arrays["vertices"]) | {
-        "name": reading.name,
         "sha256": _digest(((reading.up, reading.front), files.named_digests()), arrays),
         "unit": unit,
         "color": mean_color(faces, colors),
@@ -160,6 +166,7 @@ def _write_blend(mesh: Any, path: Path) -> None:
     before = set(bpy.data.user_map())
     with bpy.data.libraries.load(str(path)) as (available, appended):
         appended.meshes = available.meshes
-    for block in sorted(set(bpy.data.user_map()) - before, key=lambda block: str(block.name)):
-        if not isinstance(block, bpy.types.Library):
-            surfaces.check_block(block)
+    for block in set(bpy.data.user_map()) - before:
+        reads = block.library is not None or bool(getattr(block, "filepath_raw", ""))
+        if reads or getattr(block, "animation_data", None) is not None or not isinstance(block, _WRITTEN):
+            raise AssetError(f"its {block.id_type.lower()} {block.name!r} moves, reads a file or is no part of a mesh")

@@ -6,7 +6,6 @@ Files that a model refers to count only below its root. A name that leads out of
 from __future__ import annotations
 
 import hashlib
-import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -208,6 +207,5 @@ class ModelFiles:
 
     def named_digests(self) -> list[tuple[str, str]]:
         """Path below the root and digest of each file that decides what the model is, sorted."""
-        named = ((path, state.sha256) for path, state in self.states.items() if state.sha256)
-        texts = ((os.fsencode(path.relative_to(self.root)), digest) for path, digest in named)
-        return sorted((name.decode("utf-8", "backslashreplace"), digest) for name, digest in texts)
+        named = self.states.items()
+        return sorted((str(path.relative_to(self.root)), state.sha256) for path, state in named if state.sha256)

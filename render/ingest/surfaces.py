@@ -7,7 +7,7 @@ emission of its base color beside its surface (`unlit`), which the renderer conn
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -113,32 +113,19 @@ def _trees(materials: Sequence[Any]) -> list[Any]:
     return [*trees.values()]
 
 
-def _output(tree: Any, kind: str = "OUTPUT_MATERIAL") -> Any:
-    """Return the active output of a tree, or None."""
-    outputs = [node for node in tree.nodes if node.type == kind]
-    return next((node for node in outputs if node.is_active_output), outputs[0] if outputs else None)
-
-
 def _shaders(material: Any) -> list[tuple[Any, Any]]:
-    """Tree and color input of each shader that leads to the surface, also in groups."""
-    reached = [*_reached(material.node_tree, "OUTPUT_MATERIAL", set())]
-    principled = [(tree, node) for tree, node in reached if node.type == "BSDF_PRINCIPLED"]
-    # Where there is a Principled BSDF, the others don't count.
-    return [(tree, node.inputs[0]) for tree, node in principled or reached]
-
-
-def _reached(tree: Any, kind: str, seen: set[int]) -> Iterator[tuple[Any, Any]]:
-    waiting = [_output(tree, kind)]
-    while waiting:
-        node = waiting.pop()
-        if node is None or node.as_pointer() in seen:
-            continue
-        seen.add(node.as_pointer())
-        if node.type == "GROUP" and node.node_tree is not None:
-            yield from _reached(node.node_tree, "GROUP_OUTPUT", seen)
-        elif node.inputs and node.inputs[0].name in ("Color", "Base Color"):
-            yield tree, node
-        waiting += [link.from_node for socket in node.inputs if socket.type == "SHADER" for link in socket.links]
+    """Tree and color input of each shader that is linked to something, also in groups."""
+    nodes = [(tree, node) for tree in _trees([material]) for node in tree.nodes]
+    shaders = [
+        (tree, node)
+        for tree, node in nodes
+        if node.inputs and node.inputs[0].name in ("Color", "Base Color")
+        if any(output.type == "SHADER" and output.links for output in node.outputs)
+    ]
+    # Where there is a Principled BSDF, the others don't count; nor does what is between an unlit surface and the rest.
+    principled = [(tree, node) for tree, node in shaders if node.type == "BSDF_PRINCIPLED"]
+    opaque = [(tree, node) for tree, node in shaders if node.type != "BSDF_TRANSPARENT"]
+    return [(tree, node.inputs[0]) for tree, node in principled or opaque or shaders]
 
 
 def _fill_missing_images(tree: Any, white: bool) -> None:
@@ -286,13 +273,3 @@ def strip() -> None:
                     setattr(node, pointer, None)
             if node.type in _FORBIDDEN:
                 block.nodes.remove(node)
-
-
-def check_block(block: Any) -> None:
-    """Check a data-block that was read back from a written file. Raises AssetError for what should not be there."""
-    kinds = (bpy.types.Mesh, bpy.types.Material, bpy.types.Image, bpy.types.ShaderNodeTree)
-    if not isinstance(block, kinds):
-        raise AssetError(f"found the {block.id_type.lower()} {block.name!r}; allowed: meshes, materials and images")
-    moves = getattr(block, "animation_data", None) is not None
-    if block.library is not None or moves or (isinstance(block, bpy.types.Image) and block.filepath_raw):
-        raise AssetError(f"found {block.name!r} that moves or reads another file")

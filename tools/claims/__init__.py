@@ -82,7 +82,7 @@ ROOT/docs/quality/references|--whole --limit 1 {_SMALL}}}"""),
         check-questions all.lance {--processes 10|--per-image 1 --seed 1}
         third-judge all.lance {--processes 10|}
         third-judge all.lance --family forms {--processes 10|}"""),
-    "shapenet": Claim("shapenet.md", 1.0, "check-shapenet INPUTS/shapenet --json report.json"),
+    "shapenet": Claim("shapenet.md", 1.0, "render-specs models INPUTS/shapenet --json"),
     "tampering": Claim("quality.md", 1.0, "tampering {|mewl --changes 2}"),
     "truth": Claim("benchmarks.md", 0.1, "check-truth --scenes {200|1} --alone {30|1}"),
 }  # fmt: skip

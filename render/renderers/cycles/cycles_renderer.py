@@ -181,7 +181,7 @@ class CyclesRenderer:
         names = {item.material.name for item in frame.objects}
         emits = not names <= _DARK and (grounded or not names <= {UNLIT, "emission"})
         own = [item.shape for item in frame.objects if item.material.name in (ORIGINAL, PAINTED)]
-        emits = emits or any(self._models.get(shape).emits for shape in own)
+        emits = emits or any(self._models.get(shape).mesh["emits"] for shape in own)
         if emits or lit_by != self._blender.lit_by:
             self._end_session()
         self._blender.lit_by = [] if emits else lit_by

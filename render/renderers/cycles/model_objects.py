@@ -48,13 +48,11 @@ class ModelData(NamedTuple):
     """The data-blocks of a model, which no other object owns.
 
     Attributes:
-        emits: whether it may light others.
+        mesh: its properties are `sha256`, the digest of the model, and `emits`, whether it may light others.
         blocks: all of them.
     """
 
-    sha256: str
     mesh: Any
-    emits: bool
     blocks: tuple[Any, ...]
 
 
@@ -89,7 +87,7 @@ class ModelStore:
         model = load_model(name)
         key = (model.name, unlit)
         data = self._models.get(key)
-        if data is None or data.sha256 != model.sha256:
+        if data is None or data.mesh["sha256"] != model.sha256:
             if data is not None:
                 self._remove_model(key)
             data = self._models[key] = _build_model(model, unlit)
@@ -133,4 +131,4 @@ def _build_model(model: Model, unlit: bool) -> ModelData:
     if unlit:
         for material in mesh.materials:
             _show_unlit(material, bool(model.uv.min() < 0 or model.uv.max() > 1))
-    return ModelData(model.sha256, mesh, bool(mesh["emits"]), tuple(b for b in blocks if b not in libraries))
+    return ModelData(mesh, tuple(block for block in blocks if block not in libraries))

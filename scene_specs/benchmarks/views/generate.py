@@ -69,14 +69,14 @@ def generate(options: Options) -> Series:
 
 
 def _find_models(options: Options) -> list[str]:
-    """Canonical names of the requested models, without duplicates, in order. Raises UsageError."""
+    """Names of the requested models, in order. Raises UsageError."""
     requested = list(options.models)
     if options.listed is not None:
         requested += filter(None, map(str.strip, read_text(options.listed).splitlines()))
     if not requested:
         raise UsageError("no models are named; give categories, models, or all")
     source = library()
-    return list(dict.fromkeys(name for word in requested for name in _models(word.removeprefix("shapenet:"), source)))
+    return [name for word in requested for name in _models(word.removeprefix("shapenet:"), source)]
 
 
 def _models(word: str, source: Library) -> list[str]:
@@ -84,17 +84,20 @@ def _models(word: str, source: Library) -> list[str]:
     if word == "all":
         return [name for category in source.categories() for name in _models(category, source)]
     if "/" in word:
-        return [source.find(f"shapenet:{word}")[0]]
-    return [source.find(f"shapenet:{word}/#{number}")[0] for number in range(1, len(source.models(word)) + 1)]
+        return [f"shapenet:{word}"]
+    return [f"shapenet:{word}/#{number}" for number in range(1, len(source.models(word)) + 1)]
 
 
 def _readable_models(names: list[str], skip: bool) -> list[str]:
-    """Return the models that can be read. Raises AssetError with all the others, unless `skip` leaves them out."""
+    """Canonical names of the models that can be read, without duplicates.
+
+    Raises:
+        AssetError: names all others, unless `skip` leaves them out.
+    """
     good, broken = [], []
     for name in tqdm(names, unit=" models", delay=2, disable=None):
         try:
-            load_model(name)
-            good.append(name)
+            good.append(load_model(name).name)
         except AssetError as error:
             broken.append(str(error))
             if skip:
@@ -104,4 +107,4 @@ def _readable_models(names: list[str], skip: bool) -> list[str]:
         raise AssetError(f"{len(broken)} of {len(names)} models can't be read (--skip-broken omits them): {listed}")
     if broken:
         _log.info("left out %d of %d models", len(broken), len(names))
-    return good
+    return list(dict.fromkeys(good))

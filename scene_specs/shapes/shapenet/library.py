@@ -53,7 +53,7 @@ class Library:
 
     def axes(self, path: Path) -> tuple[str, str]:
         """Up and front of a file's model. In glTF, Y is up whatever the axes of the library."""
-        if path.suffix == ".glb" and self.up != "+y":
+        if path.suffix.lower() == ".glb" and self.up != "+y":
             return "+y", "-z" if self.front[1] == "y" else self.front
         return self.up, self.front
 
@@ -148,8 +148,9 @@ def source_of(shape: str) -> Library:
 
 def _candidate_files(folder: Path, model: str) -> list[Path]:
     inside = folder / model
-    single = sorted(inside.glob("*.glb")) + sorted(inside.glob("models/*.glb")) if inside.is_dir() else []
-    return [*(inside / name for name in _OBJ), folder / f"{model}.glb", *single]
+    others = [*sorted(inside.glob("*")), *sorted(inside.glob("models/*"))]
+    listed = [folder / f"{model}.glb", folder / f"{model}.GLB", *others]
+    return [*(inside / name for name in _OBJ), *(path for path in listed if path.suffix.lower() == ".glb")]
 
 
 def _changed_ns(folder: Path) -> int:
@@ -167,7 +168,9 @@ def _list_folders(root: Path, _changed: int) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def _list_ids(folder: Path, _changed: int) -> tuple[str, ...]:
     shown = {path: path.is_dir() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
-    names = {path.name if is_dir else path.stem for path, is_dir in shown.items() if is_dir or path.suffix == ".glb"}
+    names = {
+        path.name if is_dir else path.stem for path, is_dir in shown.items() if is_dir or path.suffix.lower() == ".glb"
+    }
     return tuple(sorted(names))
 
 

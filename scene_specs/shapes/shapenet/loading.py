@@ -22,7 +22,7 @@ from collections import OrderedDict
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -92,8 +92,7 @@ class Reading:
     """What a process with Blender shall read.
 
     Attributes:
-        name: of the model, see `Model`.
-        path: its file, resolved.
+        path: the model's file, resolved.
         root: resolved folder of all files that it may read.
         up: axis of the file, such as "+y".
         front: axis of the model's front.
@@ -101,7 +100,6 @@ class Reading:
         folder: for `model.npz` and `model.blend`.
     """
 
-    name: str
     path: Path
     root: Path
     up: str
@@ -163,9 +161,6 @@ class ReadingProcess:
 
 _reader = ReadingProcess()
 atexit.register(_reader.close)
-# Folders of models that the cache can't keep.
-_spare = ExitStack()
-atexit.register(_spare.close)
 
 
 def _read_model(name: str, path: Path, source: Library) -> Model:
@@ -184,10 +179,13 @@ def blend_of(model: Model) -> Path:
 @lru_cache(maxsize=1)
 def _blender_version() -> str:
     """Version of the installed Blender, such as 4.5.15; "" without one."""
-    try:
-        return version("bpy")
-    except PackageNotFoundError:
-        return ""
+    return next((package.version for package in distributions(name="bpy")), "")
+
+
+@lru_cache(maxsize=1)
+def _spare_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder of models that the cache can't keep, until this process ends."""
+    return tempfile.TemporaryDirectory(prefix="diorama-models-")
 
 
 def cache_folder() -> Path:
@@ -246,24 +244,21 @@ class ModelCache:
 
     def make(self, name: str) -> Model:
         """Read the model's files, and keep the results in the cache if it can be written. Raises AssetError."""
-        kept = self._is_ours()
+        folder, library = self._folder, self._library
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            spool = tempfile.TemporaryDirectory(dir=self._folder if kept else None, prefix=".reading-")
+            folder.mkdir(parents=True, exist_ok=True)
+            spool = tempfile.TemporaryDirectory(
+                dir=folder if self._is_ours() else _spare_folder().name, prefix=".reading-"
+            )
         except OSError as error:
-            log.warning("model cache %s can't be written (%s); set DIORAMA_CACHE", self._folder, error)
-            spool, kept = tempfile.TemporaryDirectory(prefix="diorama-model-"), False
-        with ExitStack() as stack:
-            stack.callback(spool.cleanup)
-            folder = Path(spool.name).resolve()
-            library = self._library
-            _reader.read(Reading(name, self._path, library.root, *library.axes(self._path), library.own, folder))
-            entry, blend = folder / "model.npz", folder / "model.blend"
-            if kept:
-                entry, blend = entry.replace(self._entry), blend.replace(self.blend)
-            else:
-                _spare.push(stack.pop_all())
-            return _read_entry(entry, name=name, path=self._path, blend=blend)
+            log.warning("model cache %s can't be written (%s); set DIORAMA_CACHE", folder, error)
+            spool = tempfile.TemporaryDirectory(dir=_spare_folder().name)
+        with spool:
+            made = Path(spool.name).resolve()
+            _reader.read(Reading(self._path, library.root, *library.axes(self._path), library.own, made))
+            blend = (made / "model.blend").replace(made.parent / self.blend.name)
+            entry = (made / "model.npz").replace(made.parent / self._entry.name)
+        return _read_entry(entry, name=name, path=self._path, blend=blend)
 
 
 def _read_entry(entry: Path, **more: str | Path) -> Model:
