@@ -38,7 +38,6 @@ def _read_confined(reading: Reading, log: int) -> str:
 
     from diorama.render.ingest.ingest import ingest
 
-    confinement.end_with_parent()
     folder = Path(reading.folder)
     bpy.context.preferences.filepaths.temporary_directory = str(folder)
     if not _UNCONFINED:

@@ -43,18 +43,15 @@ def _check(result: int, what: str) -> int:
     return result
 
 
-def end_with_parent() -> None:
-    """Let the kernel end this process with its parent: one that waits at a pipe would stay forever."""
-    _check(_LIBC.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0), "prctl")
-
-
 def flush() -> None:
     """Write out what C code has printed."""
     _LIBC.fflush(None)
 
 
 def limit() -> None:
-    """Limit memory, time and files of this process."""
+    """Limit memory, time and files of this process, which ends with its parent."""
+    # One that waits at a pipe would stay forever.
+    _check(_LIBC.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0), "prctl")
     status = Path("/proc/self/status").read_text().split()
     own = int(status[status.index("VmData:") + 1]) * 1024
     for kind, bound in (

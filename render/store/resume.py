@@ -12,6 +12,7 @@ from diorama.render.store.episode_store import KEY, EpisodeReader, PutResult, sh
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.language.json_diff import differences, preview_json
+from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.scene import Scene, Settings
@@ -111,7 +112,7 @@ class Planner:
             lines.append(f"episode {decision.episode.id} is stored already, but was made from something else:")
             lines += [f"  {line}" for line in shown]
         if count > _EXPLAINED:
-            lines.append(f"and {count - _EXPLAINED} more")
+            lines.append(f"and {count - _EXPLAINED} more, {count} episodes in all")
         lines.append("pass --replace to render them again, --keep to keep the stored ones, or use another id or store")
         return ConflictError("\n".join(lines))
 
@@ -170,6 +171,10 @@ def difference(old: RenderKey, new: RenderKey) -> list[str]:
     renamed = [
         f"stage {was!r} has changed; what was stored is stage {name!r}" for was, name in now.items() if was != name
     ]
+    models = sorted(
+        name for name, _ in old.assets.items() - new.assets.items() if is_model(name) and name in new.assets
+    )
+    renamed += [f"model {name!r} has changed, or another version of Diorama read it" for name in models]
     return renamed + [
         f"{part}{' ' if path else ''}{path}: stored {preview_json(before)}, now {preview_json(after)}"
         for part in ("spec", "settings", "assets", "version", "renderer")

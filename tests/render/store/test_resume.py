@@ -97,7 +97,7 @@ def test_thousands_of_conflicts_stay_readable() -> None:
     assert store.job_calls < 10
     assert len(text.splitlines()) < 30
     assert "settings samples: stored 24, now 64" in text
-    assert str(len(ids) - text.count("is stored already")) in text
+    assert f"and {len(ids) - text.count('is stored already')} more, {len(ids)} episodes in all" in text
 
 
 SETTINGS_DATA = SETTINGS.model_dump(mode="json")
@@ -129,6 +129,13 @@ SETTINGS_DATA = SETTINGS.model_dump(mode="json")
 )
 def test_each_kind_of_difference(old: RenderKey, new: RenderKey, line: str) -> None:
     assert difference(old, new) == [line]
+
+
+def test_a_model_that_another_version_read_is_named() -> None:
+    cube, old, new = {"mesh:cube": "a"}, {"model:mug.glb": "a", "shapenet:car/x": "b"}, {"model:mug.glb": "c"}
+    lines = difference(make_job(assets={**cube, **old}), make_job(assets={**cube, **new}))
+    assert lines[0] == "model 'model:mug.glb' has changed, or another version of Diorama read it"
+    assert [line.split()[1] for line in lines[1:]] == ["model:mug.glb:", "shapenet:car/x:"]
 
 
 _json = st.recursive(
