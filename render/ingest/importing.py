@@ -24,7 +24,6 @@ _TYPES = {"FLOAT": ("value", 1), "FLOAT2": ("vector", 2), "FLOAT_VECTOR": ("vect
 _TYPES |= dict.fromkeys(("FLOAT_COLOR", "BYTE_COLOR"), ("color", 4))
 # How a C program reads a format without axes of its own as it is.
 _AS_IT_IS = {"forward_axis": "Y", "up_axis": "Z"}
-_KINDS = {"action": "animation", "pointcloud": "point cloud"}
 _BRIDGE = re.compile(r"libbf_intern_([a-z]+)_bridge")
 POSITION, NORMAL, UV, COLOR = "diorama position", "diorama normal", "diorama uv", "diorama color"
 # Name -> values (T, 3, n) of the corners of triangles.
@@ -215,11 +214,28 @@ def left_out(gltf: Any) -> Iterator[str]:
         unknown = [name for name in gltf.data.extensions_used or () if name not in gltf.extensions_managed]
         yield from (f"extension {name} left out" for name in unknown)
         decode = import_module("io_scene_gltf2.io.imp.gltf2_io_binary").BinaryData.decode_accessor
-        parts = [part.attributes for mesh in gltf.data.meshes or () for part in mesh.primitives]
+        primitives = [primitive for mesh in gltf.data.meshes or () for primitive in mesh.primitives]
+        parts = [primitive.attributes for primitive in primitives]
         indices = dict.fromkeys(attributes["POSITION"] for attributes in parts if "POSITION" in attributes)
         # Blender reads those as 0.
         if bad := sum(int((~np.isfinite(decode(gltf, index))).sum()) for index in indices):
             yield f"{counted(bad, 'coordinate')} without a number, read as 0"
-    for kind in ("action", "camera", "light", "volume", "pointcloud"):
-        if count := len(getattr(bpy.data, f"{kind}s", ())):
-            yield f"{counted(count, _KINDS.get(kind, kind))} left out"
+        if sheared := sum(_shears(node.matrix) for node in gltf.data.nodes or () if node.matrix):
+            yield f"{counted(sheared, 'sheared node')} read without the shear"
+        counts = {"animation": len(gltf.data.animations or ()), "point set": sum(part.mode == 0 for part in primitives)}
+    else:
+        counts = {"animation": len(bpy.data.actions)}
+    counts |= {kind: len(getattr(bpy.data, f"{kind}s")) for kind in ("camera", "light", "volume")}
+    # One with modifiers says where instances are.
+    clouds = [shown for shown in bpy.data.objects if shown.type == "POINTCLOUD" and not shown.modifiers]
+    lines = sum(int(_values(mesh.edges, "is_loose", 1, bool).sum()) for mesh in bpy.data.meshes)
+    counts |= {"point cloud": len(clouds), "line": lines}
+    yield from (f"{counted(count, kind)} left out" for kind, count in counts.items() if count)
+
+
+def _shears(matrix: list[float]) -> bool:
+    """Whether the axes of a matrix, column by column, are not at right angles: Blender keeps those that are."""
+    axes = np.reshape(matrix, (4, 4))[:3, :3]
+    products = axes @ axes.T
+    most = np.sqrt(np.outer(products.diagonal(), products.diagonal()))
+    return bool((np.abs(products - np.diag(products.diagonal())) > 1e-4 * most).any())
