@@ -80,7 +80,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     surfaces.pack_images(files.texture, files.note)
     used, slots = np.unique(faces.slots, return_inverse=True)
     listed = [imported.materials[slot] for slot in used]
-    materials, colors = surfaces.complete(listed, files.factors, COLOR in faces.layers, suffix, files.note)
+    materials, colors = surfaces.complete(listed, files.mtl, COLOR in faces.layers, suffix, files.note)
     faces = faces._replace(slots=slots.astype(np.int32))
     if reading.own:
         files.note_license()

@@ -14,10 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from diorama.render.ingest.obj_text import FACE, MTLLIB, factors_of, mtl_text, read_mtl, read_obj
+from diorama.render.ingest.obj_text import FACE, MTLLIB, Mtl, mtl_text, read_mtl, read_obj
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import file_state, read_foreign
-from diorama.scene_specs.rotation import Vec
 from diorama.scene_specs.shapes.shapenet.model import FileState
 
 # Notes of a model, and characters of one: each image's record has them.
@@ -35,7 +34,7 @@ class ModelFiles:
         main: the model's own file, resolved.
         states: all paths that decide whether the model must be read again; those with a digest decide what it is, and
             those without a file would change it.
-        factors: material -> the color that multiplies its texture, where Blender's importer leaves it out.
+        mtl: the materials of an .obj file.
         faces: how many an .obj file has.
         gltf: Blender's reader of a .glb or .gltf file.
     """
@@ -44,7 +43,7 @@ class ModelFiles:
     main: Path
     states: dict[Path, FileState] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
-    factors: dict[str, Vec] = field(default_factory=dict)
+    mtl: Mtl = field(default_factory=dict)
     faces: int = 0
     gltf: Any = None
 
@@ -130,10 +129,10 @@ class ModelFiles:
             self.note(f"material file {guess.name!r} was taken instead")
             paths = [guess]
         materials = "\n".join(self._text(self.read(path), path.name) for path in paths)
-        mtl = read_mtl(materials, self.texture, self.note)
-        self.factors, self.faces, copy = factors_of(mtl), len(FACE.findall(text)), folder / "model.obj"
-        copy.write_text(read_obj(text, mtl, self.note))
-        (folder / "materials.mtl").write_text(mtl_text(mtl))
+        self.mtl = read_mtl(materials, self.texture, self.note)
+        self.faces, copy = len(FACE.findall(text)), folder / "model.obj"
+        copy.write_text(read_obj(text, self.mtl, self.note))
+        (folder / "materials.mtl").write_text(mtl_text(self.mtl))
         return copy
 
     def _names_in(self, line: str) -> list[str]:

@@ -103,6 +103,11 @@ def factors_of(mtl: Mtl) -> dict[str, Vec]:
     return factors
 
 
+def is_clamped(values: dict[str, str]) -> bool:
+    """Whether the textures of a material are not repeated. Their paths are absolute."""
+    return any("-clamp on" in " ".join(text.partition("/")[0].split()) for text in values.values())
+
+
 def _plain(text: str) -> str:
     """Return a text with one line for each statement."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")

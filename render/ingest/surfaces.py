@@ -7,7 +7,7 @@ emission of its base color beside its surface (`unlit`), which the renderer conn
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import bpy
 from PIL import Image
 
 from diorama.render.ingest.importing import COLOR
+from diorama.render.ingest.obj_text import Mtl, factors_of, is_clamped
 from diorama.render.ingest.preparing import GRAY
 from diorama.render.renderers.cycles.blend_material import generated_pixels, sum_pixels
 from diorama.scene_specs.errors import AssetError
@@ -36,14 +37,12 @@ _WHITE = (1.0, 1.0, 1.0, 1.0)
 Note = Callable[[str], None]
 
 
-def complete(
-    materials: Sequence[Any], factors: Mapping[str, Vec], colored: bool, suffix: str, note: Note
-) -> tuple[list[Any], list[Vec]]:
+def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, note: Note) -> tuple[list[Any], list[Vec]]:
     """Prepare the materials of a model's slots.
 
     Args:
         materials: None where a slot has none.
-        factors: material -> the color that multiplies its texture, where Blender's importer leaves it out.
+        mtl: those of an .obj file, of which Blender's importer leaves some out.
         colored: whether the mesh has colors.
         suffix: of the format. In some, colors of vertices count that no material reads.
 
@@ -57,9 +56,12 @@ def complete(
         raise AssetError(f"found {count:,} nodes of materials; allowed: {_MOST_NODES:,}")
     for tree in _trees(used):
         _fill_missing_images(tree, white)
-    colors = []
+    factors, colors = factors_of(mtl), []
     for material, original in zip(used, materials, strict=True):
         shaders = _shaders(material)
+        for node in material.node_tree.nodes if is_clamped(mtl.get(material.name, {})) else ():
+            if node.type == "TEX_IMAGE":
+                node.extension = "EXTEND"
         unread = colored and (suffix in _PLAIN or original is None) and not _reads_color(material)
         for tree, socket in shaders:
             if material.name in factors and socket.links:
