@@ -62,6 +62,8 @@ def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, not
         for node in material.node_tree.nodes if is_clamped(mtl.get(material.name, {})) else ():
             if node.type == "TEX_IMAGE":
                 node.extension = "EXTEND"
+        if suffix == ".obj":
+            _take_luminance(material.node_tree)
         unread = colored and (suffix in _PLAIN or original is None) and not _reads_color(material)
         for tree, socket in shaders:
             if material.name in factors and socket.links:
@@ -168,6 +170,19 @@ def _multiply(tree: Any, socket: Any, color: Any, factor: Any = 1.0) -> None:
     for value, end in ((socket, "A_Color"), (color, "B_Color"), (factor, "Factor_Float")):
         _give(tree, value, ends[end])
     tree.links.new(ends["Result_Color"], socket)
+
+
+def _take_luminance(tree: Any) -> None:
+    """Let the luminance of an image without alpha be the opacity, which is the default of the format."""
+    images = [node for node in tree.nodes if node.type == "TEX_IMAGE"]
+    colors = [node.image for node in images if node.outputs["Color"].links]
+    for node in [node for node in images if node.outputs["Alpha"].links]:
+        with suppress(Exception), Image.open(io.BytesIO(node.image.packed_file.data)) as opened:
+            # What is a color, too, is opaque without an alpha.
+            if not opened.has_transparency_data and node.image not in colors:
+                node.image.colorspace_settings.name = "Non-Color"
+                for link in list(node.outputs["Alpha"].links):
+                    tree.links.new(node.outputs["Color"], link.to_socket)
 
 
 def _give(tree: Any, value: Any, socket: Any) -> None:
