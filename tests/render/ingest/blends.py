@@ -80,6 +80,10 @@ def _evaluated(mesh: Any, socket: Any) -> Any:
                 "ROUND": lambda: np.round(first),
             }
             return operations[node.operation]()
+        case "VECT_MATH":
+            assert node.operation == "MULTIPLY_ADD"
+            first, second, third = (_evaluated(mesh, end) for end in list(node.inputs)[:3])
+            return first * second + third
         case "SEPARATE_COLOR":
             channel = ("Red", "Green", "Blue").index(output)
             return _evaluated(mesh, node.inputs[0])[:, channel : channel + 1]

@@ -1,0 +1,394 @@
+"""Files of the other formats, each with what it is by its specification; some are written by Blender itself."""
+
+from __future__ import annotations
+
+import io
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.hostile.traps import ROOT
+from tests.render.ingest.cases import Case
+from tests.render.ingest.gltf_files import BLUE, GREEN, RED, YELLOW, quadrants
+from tests.scene_specs.shapes.shapenet.trees import FACES, box
+
+# 2 wide, 4 high, 6 deep where Y is up.
+CORNERS = box((-1, -2, -3), (1, 2, 3))
+SIZE = (2, 6, 4)
+TRIANGLES = [triangle for a, b, c, d in FACES for triangle in ((a - 1, b - 1, c - 1), (a - 1, c - 1, d - 1))]
+SQUARE = ((0, 0), (1, 0), (1, 1), (0, 1))
+# A whole texture on each face: v begins at the bottom.
+WHOLE = {RED: 6, YELLOW: 6}
+TINTED = {RED: 6, (1, 0.5, 0): 6}
+GRAY = (0.5, 0.5, 0.5)
+
+
+def ply(kind: str = "ascii", colors: bool = True) -> bytes:
+    """Greg Turk's format, as text or binary of either order."""
+    names = "".join(f"property float {axis}\n" for axis in "xyz")
+    names += "".join(f"property uchar {name}\n" for name in ("red", "green", "blue")) if colors else ""
+    head = f"ply\nformat {kind} 1.0\ncomment made by hand\nelement vertex 8\n{names}element face 6\n"
+    head += "property list uchar int vertex_indices\nend_header\n"
+    faces = [[k - 1 for k in face] for face in FACES]
+    paint = [255, 0, 0][: 3 * colors]
+    if kind == "ascii":
+        rows = [[*corner, *paint] for corner in CORNERS] + [[4, *face] for face in faces]
+        return head.encode() + "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
+    order = "<" if kind == "binary_little_endian" else ">"
+    body = b"".join(struct.pack(f"{order}3f{len(paint)}B", *corner, *paint) for corner in CORNERS)
+    return head.encode() + body + b"".join(struct.pack(f"{order}B4i", 4, *face) for face in faces)
+
+
+def ascii_stl() -> bytes:
+    """3D Systems' format as text; its normals need not be right."""
+    facets = "".join(
+        "facet normal 0 0 0\nouter loop\n"
+        + "".join("vertex " + " ".join(map(str, CORNERS[k])) + "\n" for k in triangle)
+        + "endloop\nendfacet\n"
+        for triangle in TRIANGLES
+    )
+    return f"solid box\n{facets}endsolid box\n".encode()
+
+
+def binary_stl(head: bytes = b"") -> bytes:
+    facets = (struct.pack("<12fH", 0, 0, 0, *np.ravel([CORNERS[k] for k in t]), 0) for t in TRIANGLES)
+    return head.ljust(80, b"\0") + struct.pack("<I", len(TRIANGLES)) + b"".join(facets)
+
+
+def mesh_text(up: str = "Y", bound: bool = True, more: str = "", unit: float = 1) -> str:
+    """A Mesh of OpenUSD with a UsdPreviewSurface and a texture."""
+    points = ", ".join(map(str, CORNERS))
+    indices = ", ".join(str(k - 1) for face in FACES for k in face)
+    binding = "rel material:binding = </World/Paint>" if bound else ""
+    return f"""#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = {unit}
+    upAxis = "{up}"
+)
+def Xform "World" {{
+    def Mesh "Box" (prepend apiSchemas = ["MaterialBindingAPI"]) {{
+        int[] faceVertexCounts = [{", ".join(["4"] * 6)}]
+        int[] faceVertexIndices = [{indices}]
+        point3f[] points = [{points}]
+        texCoord2f[] primvars:st = [{", ".join(map(str, SQUARE * 6))}] (interpolation = "faceVarying")
+        uniform token subdivisionScheme = "none"
+        {binding}
+        {more}
+    }}
+    def Material "Paint" {{
+        token outputs:surface.connect = </World/Paint/Shader.outputs:surface>
+        def Shader "Shader" {{
+            uniform token info:id = "UsdPreviewSurface"
+            color3f inputs:diffuseColor.connect = </World/Paint/Texture.outputs:rgb>
+            float inputs:roughness = 0.3
+            float inputs:metallic = 0.9
+            token outputs:surface
+        }}
+        def Shader "Reader" {{
+            uniform token info:id = "UsdPrimvarReader_float2"
+            string inputs:varname = "st"
+            float2 outputs:result
+        }}
+        def Shader "Texture" {{
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file = @tex.png@
+            float2 inputs:st.connect = </World/Paint/Reader.outputs:result>
+            float3 outputs:rgb
+        }}
+    }}
+}}
+"""
+
+
+def usd(**options: Any) -> dict[str, Any]:
+    return {"file": "m.usda", "content": lambda: mesh_text(**options).encode(), "beside": {"tex.png": quadrants()}}
+
+
+def usdz() -> bytes:
+    """An archive whose files are not compressed and begin at multiples of 64 bytes."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in (("m.usda", mesh_text().encode()), ("tex.png", quadrants())):
+            entry = zipfile.ZipInfo(name)
+            start = stream.tell() + 30 + len(name)
+            # An extra field of four bytes and zeros.
+            entry.extra = struct.pack("<HH", 0x1986, -(start + 4) % 64) + bytes(-(start + 4) % 64)
+            archive.writestr(entry, content)
+    return stream.getvalue()
+
+
+LAYERS = b"""#usda 1.0
+(
+    defaultPrim = "Both"
+    upAxis = "Y"
+    metersPerUnit = 1
+)
+def Xform "Both" {
+    def "First" (references = @part.usda@) {}
+    def "Second" (references = @part.usda@) {
+        double3 xformOp:translate = (10, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+}
+"""
+
+
+def collada() -> bytes:
+    """COLLADA 1.4.1: a box whose node doubles it along x, in meters, Y up, blue."""
+    numbers = " ".join(str(x) for corner in CORNERS for x in corner)
+    indices = " ".join(str(k) for triangle in TRIANGLES for k in triangle)
+    return f"""<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="meter" meter="1"/><up_axis>Y_UP</up_axis></asset>
+<library_effects><effect id="e"><profile_COMMON><technique sid="t"><lambert>
+<diffuse><color>0 0 1 1</color></diffuse></lambert></technique></profile_COMMON></effect></library_effects>
+<library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="24">{numbers}</float_array><technique_common>
+<accessor source="#a" count="8" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="12" material="s"><input semantic="VERTEX" source="#v" offset="0"/><p>{indices}</p></triangles>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node id="n"><scale>2 1 1</scale><instance_geometry url="#g">
+<bind_material><technique_common><instance_material symbol="s" target="#m"/></technique_common></bind_material>
+</instance_geometry></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>
+""".encode()
+
+
+def ascii_fbx() -> bytes:
+    """FBX 7.4 as text, in centimeters, Y up, green."""
+    points = ",".join(str(x) for corner in CORNERS for x in corner)
+    # The last corner of a face is written as its complement.
+    faces = ",".join(str(k - 1 if n < 3 else -k) for face in FACES for n, k in enumerate(face))
+    settings = (("UpAxis", 1), ("UpAxisSign", 1), ("FrontAxis", 2), ("FrontAxisSign", 1), ("CoordAxis", 0))
+    lines = "".join(
+        f'P: "{name}", "int", "Integer", "",{number}\n' for name, number in (*settings, ("CoordAxisSign", 1))
+    )
+    return f"""; FBX 7.4.0 project file
+FBXHeaderExtension:  {{
+    FBXHeaderVersion: 1003
+    FBXVersion: 7400
+}}
+GlobalSettings:  {{
+    Version: 1000
+    Properties70:  {{
+        {lines}
+        P: "UnitScaleFactor", "double", "Number", "",1
+    }}
+}}
+Objects:  {{
+    Geometry: 1001, "Geometry::Box", "Mesh" {{
+        Vertices: *24 {{
+            a: {points}
+        }}
+        PolygonVertexIndex: *24 {{
+            a: {faces}
+        }}
+        GeometryVersion: 124
+        LayerElementMaterial: 0 {{
+            MappingInformationType: "AllSame"
+            ReferenceInformationType: "IndexToDirect"
+            Materials: *1 {{
+                a: 0
+            }}
+        }}
+    }}
+    Model: 1002, "Model::Box", "Mesh" {{
+        Version: 232
+    }}
+    Material: 1003, "Material::Paint", "" {{
+        ShadingModel: "lambert"
+        Properties70:  {{
+            P: "DiffuseColor", "Color", "", "A",0,1,0
+        }}
+    }}
+}}
+Connections:  {{
+    C: "OO",1002,0
+    C: "OO",1001,1002
+    C: "OO",1003,1002
+}}
+""".encode()
+
+
+def with_z_up(text: str) -> bytes:
+    """The same box in a file whose Z is up: y is the depth, backwards."""
+    turned = ", ".join(str((x, -z, y)) for x, y, z in CORNERS)
+    return text.replace(", ".join(map(str, CORNERS)), turned).encode()
+
+
+OLD = bpy.app.version < (5, 0)
+COLLADA: dict[str, Any] = {"size": (4, 6, 4), "colors": {BLUE: 12}} if OLD else {"error": "reads no .dae; export it"}
+METAL = {"Roughness": {0.3: 12}, "Metallic": {0.9: 12}}
+INSTANCES = """
+def PointInstancer "Many" {
+    rel prototypes = [</World/Many/Sheet>]
+    int[] protoIndices = [0, 0]
+    point3f[] positions = [(10, 0, 0), (20, 0, 0)]
+    def Mesh "Sheet" {
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = [0, 1, 2]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    }
+}
+"""
+READ, OUT = "inputs:st.connect = </World/Paint/Reader.outputs:result>", "float3 outputs:rgb"
+OTHER = f'texCoord2f[] primvars:other = [{", ".join(["(0.1, 0.1)"] * 24)}] (interpolation = "faceVarying")'
+TRANSFORM = """def Shader "Move" {
+    uniform token info:id = "UsdTransform2d"
+    float2 inputs:in.connect = </World/Paint/Reader.outputs:result>
+    float2 inputs:scale = (0.5, 0.5)
+    float2 inputs:translation = (0.5, 0)
+    float2 outputs:result
+}
+def Shader "Texture"
+"""
+COATED = "float inputs:opacity = 0.5\nfloat inputs:clearcoat = 0.4\nfloat inputs:ior = 1.7\n"
+
+
+def changed(*pairs: tuple[str, str], **options: Any) -> dict[str, Any]:
+    """The file of USD with other texts."""
+    text = mesh_text(**options)
+    for before, after in pairs:
+        assert before in text
+        text = text.replace(before, after)
+    return {**usd(), "content": lambda: text.encode()}
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "PLY as text": {"file": "m.ply", "content": ply, "colors": {RED: 12}},
+    "PLY, little-endian": {"file": "m.ply", "content": lambda: ply("binary_little_endian"), "colors": {RED: 12}},
+    "PLY, big-endian": {"file": "m.PLY", "content": lambda: ply("binary_big_endian"), "colors": {RED: 12}},
+    "PLY without colors": {
+        "file": "m.ply",
+        "content": lambda: ply(colors=False),
+        "colors": {GRAY: 12},
+        "notes": ("gray",),
+    },
+    "STL as text": {"file": "m.stl", "content": ascii_stl, "colors": {GRAY: 12}, "notes": ("gray",)},
+    "STL": {"file": "m.stl", "content": binary_stl, "notes": ("gray",)},
+    "STL that begins like text": {"file": "m.STL", "content": lambda: binary_stl(b"solid box"), "notes": ("gray",)},
+    "USD as text": {**usd(), "colors": WHOLE, "inputs": METAL},
+    "USD with Z up": {**usd(), "content": lambda: with_z_up(mesh_text("Z")), "colors": WHOLE},
+    "USD in centimeters": {**usd(unit=0.01), "size": (0.02, 0.06, 0.04), "colors": WHOLE},
+    "USD with a color of its own": {
+        **usd(bound=False, more="color3f[] primvars:displayColor = [(1, 0, 0)]"),
+        "colors": {RED: 12},
+    },
+    "USD whose picture is missing": {
+        **usd(),
+        "beside": {},
+        "colors": {(0.8, 0.8, 0.8): 12},
+        "notes": ("Couldn't open image file 'tex.png'",),
+    },
+    "USDZ": {"file": "m.usdz", "content": usdz, "colors": WHOLE},
+    "USD that refers to another file": {
+        **usd(),
+        "content": lambda: LAYERS,
+        "beside": {"part.usda": mesh_text().encode(), "tex.png": quadrants()},
+        "size": (12, 6, 4),
+        "faces": (12, 12),
+        "colors": {RED: 12, YELLOW: 12},
+    },
+    "USD with instances": {
+        **usd(),
+        "content": lambda: (mesh_text().rstrip().removesuffix("}") + INSTANCES + "}\n").encode(),
+        "size": (22, 6, 4),
+        "faces": (12, 2),
+        "notes": ("gray",),
+    },
+    "USD, texture times scale, plus bias": {
+        **changed((OUT, f"float4 inputs:scale = (0.5, 0.5, 1, 1)\nfloat4 inputs:bias = (0, 0, 0.25, 0)\n{OUT}")),
+        "colors": {(0.5, 0, 0.25): 6, (0.5, 0.5, 0.25): 6},
+    },
+    "USD, clamped texture": {
+        **changed(
+            (OUT, f'token inputs:wrapS = "clamp"\ntoken inputs:wrapT = "clamp"\n{OUT}'),
+            (", ".join(map(str, SQUARE)), "(1, 1), (2, 1), (2, 2), (1, 2)"),
+        ),
+        "colors": {GREEN: 12},
+    },
+    "USD, scaled and moved texture": {
+        **changed((READ, READ.replace("Reader", "Move")), ('def Shader "Texture"', TRANSFORM)),
+        "colors": {YELLOW: 12},
+    },
+    "USD, other texture coordinates": {
+        **changed(('varname = "st"', 'varname = "other"'), more=OTHER),
+        "colors": {BLUE: 12},
+    },
+    "USD, coat and opacity": {
+        **changed(
+            ("float inputs:roughness", f"{COATED}color3f inputs:emissiveColor = (0, 1, 0)\nfloat inputs:roughness")
+        ),
+        "inputs": {
+            "Alpha": {0.5: 12},
+            "Coat Weight": {0.4: 12},
+            "IOR": {1.7: 12},
+            "Emission Color": {GREEN: 12},
+            "Emission Strength": {1: 12},
+        },
+    },
+    "USD, faces of the left hand": {
+        **changed(("uniform token subdiv", 'uniform token orientation = "leftHanded"\nuniform token subdiv')),
+        "notes": ("12 faces were turned to look outwards",),
+    },
+    "COLLADA": {"file": "m.dae", "content": collada, **COLLADA},
+    "FBX as text": {
+        "file": "m.fbx",
+        "content": ascii_fbx,
+        "size": (0.02, 0.06, 0.04),
+        "colors": {GREEN: 12},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_file_is_what_the_specification_of_its_format_says(tmp_path: Path, name: str) -> None:
+    (tmp_path / "files").mkdir()
+    Case(name, **{"size": SIZE, **CASES[name]}).check(tmp_path / "files")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that Blender wrote, in a process of its own."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "tex.png").write_bytes(quadrants())
+    command = [sys.executable, "-W", "ignore", "-m", "tests.render.ingest.blender_files"]
+    subprocess.run([*command, folder, folder / "tex.png"], check=True, capture_output=True, timeout=120, cwd=ROOT)
+    return folder
+
+
+DRACO: dict[str, Any] = {"colors": TINTED} if OLD else {"error": "reads no draco compression; export it without"}
+MADE: dict[str, dict[str, Any]] = {
+    "box.fbx": {"colors": WHOLE},
+    "box.usdc": {"colors": WHOLE},
+    "box.usdz": {"colors": WHOLE},
+    "box.glb": {"colors": TINTED},
+    "packed.blend": {"colors": TINTED},
+    "scene.blend": {"faces": (22,), "colors": {RED: 11, (1, 0.5, 0): 11}, "notes": ("1 camera", "1 light")},
+    **({"draco.glb": DRACO} if OLD else {}),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_blender_wrote_is_read_as_it_was(tmp_path: Path, made: Path, name: str) -> None:
+    beside = {str(path.relative_to(made)): path.read_bytes() for path in made.rglob("*.png")}
+    content: Callable[[], bytes] = (made / name).read_bytes
+    (tmp_path / "files").mkdir()
+    Case(name, content, name, beside, **{"size": (2, 4, 6), **MADE[name]}).check(tmp_path / "files")
