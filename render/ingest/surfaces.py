@@ -23,7 +23,7 @@ from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.rotation import Vec, rounded3
 
-# Nodes of all materials together, with those in groups.
+# Nodes of all materials together, with those in groups, as often as they are used: Cycles makes copies.
 _MOST_NODES = 5_000
 # A smaller alpha is taken for an exporter's error: nobody models an invisible part.
 _LEAST_ALPHA = 0.05
@@ -51,7 +51,8 @@ def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, not
     """
     used = [_undefined(colored, note) if material is None else _with_tree(material) for material in materials]
     white = suffix in (".glb", ".gltf")
-    count = sum(len(tree.nodes) for tree in _trees(used))
+    sizes: dict[int, int] = {}
+    count = sum(_count_nodes(material.node_tree, sizes) for material in used)
     if count > _MOST_NODES:
         raise AssetError(f"found {count:,} nodes of materials; allowed: {_MOST_NODES:,}")
     for tree in _trees(used):
@@ -115,6 +116,15 @@ def _trees(materials: Sequence[Any]) -> list[Any]:
         if tree is not None and trees.setdefault(str(tree.as_pointer()), tree) is tree:
             waiting += [node.node_tree for node in tree.nodes if node.type == "GROUP"]
     return [*trees.values()]
+
+
+def _count_nodes(tree: Any, sizes: dict[int, int]) -> int:
+    """Count the nodes of a tree; `sizes` keeps the numbers of the groups in it."""
+    key = tree.as_pointer()
+    if key not in sizes:
+        groups = [node.node_tree for node in tree.nodes if node.type == "GROUP" and node.node_tree is not None]
+        sizes[key] = len(tree.nodes) + sum(_count_nodes(group, sizes) for group in groups)
+    return sizes[key]
 
 
 def _shaders(material: Any) -> list[tuple[Any, Any]]:
