@@ -10,6 +10,7 @@ import ctypes
 import os
 import resource
 import struct
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def _check(result: int, what: str) -> int:
 
 
 def flush() -> None:
-    """Write out what C code has printed."""
+    """Write out what Python and C code have printed."""
+    sys.stdout.flush()
+    sys.stderr.flush()
     _LIBC.fflush(None)
 
 
