@@ -29,6 +29,7 @@ _MAIN = re.compile(r"^def main\(", re.MULTILINE)
 _IN_TESTS = {
     "command-fuzz": "hostile/command_fuzz.py",
     "compatibility": "compatibility/making.py",
+    "judge-models": "render/ingest/judging.py",
     "mangle": "hostile/mangling.py",
     "render-statistics": "statistical/power.py",
     "store-kill": "render/store/lance/killing.py",

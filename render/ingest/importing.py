@@ -164,14 +164,15 @@ def _part_of(entry: Any, graph: Any, names: set[str], slots: dict[Any, int]) -> 
     materials = [slot.material and slot.material.original for slot in shown.material_slots] or [None]
     numbers = np.array([slots.setdefault(material, len(slots)) for material in materials], dtype=np.int32)
     matrix = np.array(entry.matrix_world, dtype=np.float64)
-    cofactors = np.stack([np.cross(matrix[k - 2, :3], matrix[k - 1, :3]) for k in range(3)])
-    located = multiplied(_values(mesh.vertices, "co", 3).astype(np.float64), matrix[:3, :3]) + matrix[:3, 3]
+    turned = matrix[:3, :3]
+    cofactors = np.stack([np.cross(turned[k - 2], turned[k - 1]) for k in range(3)])
+    located = multiplied(_values(mesh.vertices, "co", 3).astype(np.float64), turned) + matrix[:3, 3]
     normals = _values(mesh.corner_normals, "vector", 3).astype(np.float64)
     layers = {POSITION: located[points], NORMAL: multiplied(normals[corners], cofactors)}
     rows = {"POINT": points, "FACE": faces.repeat(3, axis=1), "CORNER": corners}
     for name, attribute in _attributes(mesh, names):
         layers[name] = _values(attribute.data, *_TYPES[attribute.data_type])[rows[attribute.domain]]
-    if np.linalg.det(matrix[:3, :3]) < 0:
+    if np.linalg.det(turned) < 0:
         layers = {name: values[:, ::-1] for name, values in layers.items()}
     shown.to_mesh_clear()
     return numbers[np.minimum(own[:, 0], len(numbers) - 1)], layers
@@ -224,7 +225,7 @@ def left_out(gltf: Any) -> Iterator[str]:
             yield f"{counted(sheared, 'sheared node')} read without the shear"
         counts = {"animation": len(gltf.data.animations or ()), "point set": sum(part.mode == 0 for part in primitives)}
     else:
-        counts = {"animation": len(bpy.data.actions)}
+        counts = {"animation": len(bpy.data.actions) + len(bpy.data.cache_files)}
     counts |= {kind: len(getattr(bpy.data, f"{kind}s")) for kind in ("camera", "light", "volume")}
     # One with modifiers says where instances are.
     clouds = [shown for shown in bpy.data.objects if shown.type == "POINTCLOUD" and not shown.modifiers]

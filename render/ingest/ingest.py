@@ -152,8 +152,8 @@ def _build_mesh(faces: Faces, materials: list[Any], normals: Floats | None) -> A
         # A face that was turned takes its normals along, and one of no number has that of its face.
         normals = np.where((normals * outward).sum(axis=2, keepdims=True) < 0, -normals, normals)
         normals = np.where(length > 0, normals / np.where(length > 0, length, 1), outward)
-        attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
-        attribute.data.foreach_set("vector", np.ascontiguousarray(normals, dtype=np.float32).ravel())
+        # Also makes edges sharp where normals differ; Cycles reads the normals of corners from there alone.
+        mesh.normals_split_custom_set(normals.reshape(-1, 3))
     if mesh.validate(verbose=False):
         raise AssetError("Blender had to change its mesh; please report the model")
     return mesh

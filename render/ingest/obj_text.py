@@ -17,7 +17,7 @@ from diorama.scene_specs.rotation import Vec
 MTLLIB = re.compile(r"^[^\S\n]*mtllib[ \t]+(.*)$", re.MULTILINE)
 _USEMTL = re.compile(r"^([^\S\n]*usemtl[ \t]+)(\S.*)$", re.MULTILINE)
 # What is no number of 32 bits, which Blender reads as 0; a corner with one; a corner with a color.
-_WRONG = r"[+-]?(?:nan|inf|[\d.]*#|[\d.]+e\+?(?:3[89]|[4-9]\d|\d{3}))\S*"
+_WRONG = r"[+-]?(?:nan|inf|[\d.]*#|[\d.]+e\+?0*(?:3[89]|[4-9]\d|[1-9]\d\d+))\S*"
 _NO_NUMBERS = re.compile(rf"^[^\S\n]*v(?=[ \t]).*?[ \t]{_WRONG}.*$", re.MULTILINE | re.IGNORECASE)
 _NO_NUMBER = re.compile(rf"(?<=[ \t]){_WRONG}", re.IGNORECASE)
 _COLORED = re.compile(r"^[^\S\n]*v(?:[^\S\n]+\S+){6}", re.MULTILINE)
