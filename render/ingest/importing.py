@@ -109,6 +109,11 @@ def gather(by_name: bool, reports: Sequence[str]) -> Imported:
     Raises:
         AssetError: there are none, or too many.
     """
+    for modifier in [modifier for shown in bpy.data.objects for modifier in shown.modifiers]:
+        # As a render shows it, not the window.
+        modifier.show_viewport = modifier.show_render
+        if modifier.type in ("SUBSURF", "MULTIRES"):
+            modifier.levels = modifier.render_levels
     graph = bpy.context.evaluated_depsgraph_get()
     # An instance is valid until the next one, so they are gone through twice.
     shown = (entry.object for entry in graph.object_instances if _is_rendered(entry))

@@ -76,7 +76,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
         up, front = (_FROM_GLTF.get(axis, axis) for axis in (up, front))
     elif suffix in _TURNED:
         up, front = "+z", "-y"
-    faces, unit = prepared(imported, up, front, files.note)
+    faces, unit = prepared(imported, up, front, suffix != ".blend", files.note)
     surfaces.pack_images(files.texture, files.note)
     used, slots = np.unique(faces.slots, return_inverse=True)
     listed = [imported.materials[slot] for slot in used]

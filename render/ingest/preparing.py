@@ -38,12 +38,13 @@ def turned(vectors: Floats, up: str, front: str) -> Floats:
 
 # Faces with corners that are not numbers are left out and noted, so warnings about their arithmetic tell nothing new.
 @np.errstate(all="ignore")
-def prepared(imported: Imported, up: str, front: str, note: Callable[[str], None]) -> tuple[Faces, float]:
+def prepared(imported: Imported, up: str, front: str, turns: bool, note: Callable[[str], None]) -> tuple[Faces, float]:
     """Turn, weld, repair, center and scale a model; also half its longest side before.
 
     Args:
         up: axis of the vertices, such as "+y".
         front: axis of the model's front.
+        turns: whether faces that look inwards are turned. Materials of a .blend may tell the sides apart.
         note: takes what was repaired, one sentence each.
 
     Raises:
@@ -61,7 +62,7 @@ def prepared(imported: Imported, up: str, front: str, note: Callable[[str], None
     if not solid.any():
         raise AssetError("none of its faces has an area")
     kept = solid & ~repeated
-    outward, count = oriented(vertices, triangles[kept])
+    outward, count = oriented(vertices, triangles[kept]) if turns else (triangles[kept], 0)
     for number, text in (
         ((~good).sum(), "faces with corners that are no numbers or too large were left out"),
         ((~solid).sum(), "faces without area were left out"),

@@ -51,13 +51,19 @@ def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, not
     """
     used = [_undefined(colored, note) if material is None else _with_tree(material) for material in materials]
     white = suffix in (".glb", ".gltf")
+    for node in [node for tree in _trees(used) for node in tree.nodes]:
+        if node.type == "GROUP" and not isinstance(node.node_tree, bpy.types.ShaderNodeTree | None):
+            note(f"node group {node.node_tree.name!r} is not there")
+            node.node_tree = None
+        elif node.type == "OBJECT_INFO":
+            note("a material depends on its object; all objects are one here")
     sizes: dict[int, int] = {}
     count = sum(_count_nodes(material.node_tree, sizes) for material in used)
     if count > _MOST_NODES:
         raise AssetError(f"found {count:,} nodes of materials; allowed: {_MOST_NODES:,}")
     for tree in _trees(used):
         _fill_missing_images(tree, white)
-    factors, colors = factors_of(mtl), []
+    factors, colors, prepared = factors_of(mtl), [], set[int]()
     for material, original in zip(used, materials, strict=True):
         shaders = _shaders(material)
         for node in material.node_tree.nodes if is_clamped(mtl.get(material.name, {})) else ():
@@ -66,7 +72,10 @@ def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, not
         if suffix == ".obj":
             _take_luminance(material.node_tree)
         unread = colored and (suffix in _PLAIN or original is None) and not _reads_color(material)
-        for tree, socket in shaders:
+        # Materials share groups.
+        own = [(tree, socket) for tree, socket in shaders if socket.as_pointer() not in prepared]
+        prepared.update(socket.as_pointer() for _, socket in own)
+        for tree, socket in own:
             if material.name in factors and socket.links:
                 _multiply(tree, socket, (*factors[material.name], 1.0))
             elif material.name in factors:
@@ -77,7 +86,7 @@ def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, not
                 _multiply(tree, socket, node.outputs["Color"])
         _make_visible(material, note)
         colors.append(_color_of(shaders))
-        for tree, socket in shaders:
+        for tree, socket in own:
             info = tree.nodes.new("ShaderNodeObjectInfo")
             _multiply(tree, socket, info.outputs["Color"], info.outputs["Alpha"])
         _add_unlit(material, shaders)

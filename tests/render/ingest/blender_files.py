@@ -69,6 +69,17 @@ def write_all(folder: Path, texture: str) -> None:
     bpy.ops.file.pack_all()
     save(folder / "packed.blend")
     write_scene(folder / "scene.blend", texture)
+    write_subdivided(folder / "subdivided.blend")
+
+
+def write_subdivided(path: Path) -> None:
+    """The box inside out, which only a render subdivides."""
+    box = start()
+    box.data.flip_normals()
+    modifier = box.modifiers.new("Subdivision", "SUBSURF")
+    modifier.subdivision_type, modifier.levels, modifier.render_levels = "SIMPLE", 0, 1
+    modifier.show_viewport = False
+    save(path)
 
 
 def write_scene(path: Path, texture: str) -> None:

@@ -21,7 +21,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import zip_longest
+from itertools import count, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -58,7 +58,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Print the table and what differs."""
-    rows, ended = [], 0
+    rows, ended, numbers = [], 0, count(1)
     lines: list[str] = []
     with TemporaryDirectory() as temporary:
         pairs = options.pairs or Path(temporary)
@@ -66,24 +66,25 @@ def main(options: Namespace) -> int:
         for folder in options.folders:
             row = [0] * (len(HEAD) - 1)
             for path in drawn(folder, options.count, options.seed):
-                told = judge(path, folder.resolve(), options.readers, pairs / f"{len(lines) + row[0]:04d}")
-                row = [count + add for count, add in zip(row, told["counts"], strict=True)]
+                number = f"{next(numbers):04d}"
+                told = judge(path, folder.resolve(), options.readers, pairs / number)
+                row = [before + add for before, add in zip(row, told["counts"], strict=True)]
                 ended += told["ended"]
                 if told["says"]:
-                    lines.append(f"- {path.relative_to(folder)}: {told['says']}\n")
+                    lines.append(f"- {number} {path.relative_to(folder)}: {told['says']}\n")
                     sys.stderr.write(lines[-1])
             rows.append((folder.name, *row))
     sys.stdout.write(markdown_table(HEAD, rows) + "\nOthers:\n\n" + "".join(lines))
     return int(ended > 0)
 
 
-def drawn(folder: Path, count: int, seed: int) -> list[Path]:
+def drawn(folder: Path, most: int, seed: int) -> list[Path]:
     """Return files of a folder, the kinds in turn."""
     files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in KINDS and path.is_file()]
     files = [path for path in files if path.stat().st_size < MOST_BYTES]
     random.Random(seed).shuffle(files)
     by_kind = [[path for path in files if path.suffix.lower() == kind] for kind in KINDS]
-    return [path for turn in zip_longest(*by_kind) for path in turn if path is not None][:count]
+    return [path for turn in zip_longest(*by_kind) for path in turn if path is not None][:most]
 
 
 def judge(path: Path, root: Path, readers: str | None, pair: Path) -> dict[str, Any]:

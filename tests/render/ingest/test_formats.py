@@ -382,6 +382,7 @@ MADE: dict[str, dict[str, Any]] = {
     "box.glb": {"colors": TINTED},
     "packed.blend": {"colors": TINTED},
     "scene.blend": {"faces": (22,), "colors": {RED: 11, (1, 0.5, 0): 11}, "notes": ("1 camera", "1 light")},
+    "subdivided.blend": {"faces": (48,), "notes": ("its materials are not defined",)},
     **({"draco.glb": DRACO} if OLD else {}),
 }
 

@@ -640,6 +640,19 @@ def test_a_glb_is_what_its_specification_says(tmp_path: Path, name: str) -> None
     Case(name, lambda: build().glb(), **right).check(tmp_path / "files")
 
 
+def test_corners_have_the_normals_of_the_file_whatever_its_nodes_do(tmp_path: Path) -> None:
+    """Cycles reads those of corners only where edges are sharp."""
+    primitive = box()
+    normals = np.repeat([sign * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)], 4, axis=0)
+    node = {"rotation": [0.2, 0.4, -0.4, 0.8], "scale": [1, 2, 3], "translation": [5, 0, 0]}
+    built = Gltf().mesh({**primitive, "NORMAL": floats(normals)}, node=node)
+    mesh = mesh_of(Case("normals", lambda: built.glb(), size=None).load(tmp_path))
+    for face in mesh.polygons:
+        for corner in face.loop_indices:
+            assert np.dot(mesh.corner_normals[corner].vector, face.normal) == pytest.approx(1, abs=1e-4)
+    assert sum(edge.use_edge_sharp for edge in mesh.edges) == 12
+
+
 def test_a_normal_map_is_data_with_a_strength(tmp_path: Path) -> None:
     mesh = mesh_of(Case("normal map", lambda: normal_map().glb()).load(tmp_path))
     node = principled(mesh.materials[0]).inputs["Normal"].links[0].from_node

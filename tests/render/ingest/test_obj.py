@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,7 @@ CASES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
         ),
     ),
     ("lines", lambda: red(obj=cube() + b"l 1 7\n", notes=("1 line left out",))),
+    ("exponents of three digits", lambda: red(obj=cube(corners=re.sub(r"(?m) (\S+)", r" \1e+000", CORNERS)))),
     ("a face without numbers", lambda: red(obj=numbered("nan", True), notes=("no numbers or too large",))),
 ]
 
