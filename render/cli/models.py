@@ -70,7 +70,10 @@ def _draw(sheet: Path, names: list[str], folder: Path) -> None:
 @opt.flag("--own", "Read every model file below FOLDER, as those that specs name with `mesh`, not a library.")
 @opt.limit("models per category of a library", 1_000_000)
 @opt.group(
-    "Output", click.option("--sheet", type=opt.NEW_PATH, metavar="FILE", help="Also draw all models on an image.")
+    "Output",
+    click.option(
+        "--sheet", type=opt.NEW_PATH, metavar="FILE", help="Also draw all models on an image.  [default: no image]"
+    ),
 )
 @opt.as_json
 def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_json: bool) -> None:

@@ -28,7 +28,7 @@ _WAIT = 1.5 * confinement.SECONDS
 # With 1, models are read also on systems that can't confine what reads them.
 _OPTION = "DIORAMA_MODELS_UNCONFINED"
 _UNCONFINED = os.environ.get(_OPTION) == "1"
-_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b")
+_RAISED = re.compile(r"^[\w.]*(?:Error|Exception)\b")
 _FORK = get_context("fork")
 
 

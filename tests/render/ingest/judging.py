@@ -1,4 +1,4 @@
-"""Judge how models of others are read: by another reader, and by Blender's own import rendered beside ours.
+"""Judge how models are read: by another reader, and by pictures.
 
     python -m tools judge-models FOLDER... [--count 40] [--seed 65] [--readers venv/bin/python] [--pairs DIR]
 
@@ -36,6 +36,7 @@ from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.rotation import Floats
 from diorama.scene_specs.shapes.shapenet.library import MeshFolder
 from diorama.scene_specs.shapes.shapenet.loading import blend_of, load_model
+from tools.programs import positive
 
 KINDS = (".glb", ".gltf", ".obj", ".ply", ".stl", ".fbx", ".usd", ".usda", ".usdc", ".usdz", ".blend", ".dae")
 # Kinds that don't say which way is up, or that Blender turns: our frame is Blender's then.
@@ -50,7 +51,7 @@ READER = Path(__file__).with_name("other_readers.py")
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--count", type=int, default=40, help="files of each folder (default: 40)")
+    parser.add_argument("--count", type=positive, default=40, help="files of each folder (default: 40)")
     parser.add_argument("--seed", type=int, default=65)
     parser.add_argument("--readers", help="Python with assimp-py and usd-core (default: no other reader)")
     parser.add_argument("--pairs", type=Path, metavar="DIR", help="keep the rendered pairs here")

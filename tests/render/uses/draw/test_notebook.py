@@ -94,8 +94,8 @@ def test_a_scene_shows_its_plan_and_objects_also_without_its_stage() -> None:
     scene = compile_spec(spec, "draft")
     page = Reader(scene._repr_html_())
     assert page.tags("polygon") and len(page.tags("tr")) == 3
-    gone = Reader(scene.model_copy(update={"stage": "evening"})._repr_html_())
-    assert any("no top view: unknown stage 'evening'" in text for text in gone.texts) and len(gone.tags("tr")) == 3
+    gone = Reader(scene.model_copy(update={"stage": "dusk"})._repr_html_())
+    assert any("no top view: unknown stage 'dusk'" in text for text in gone.texts) and len(gone.tags("tr")) == 3
 
 
 def test_a_long_episode_is_cut_and_says_so() -> None:
