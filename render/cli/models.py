@@ -19,7 +19,7 @@ from diorama.scene_specs.language.model_names import MESH_SUFFIXES, PREFIX, mesh
 
 _VERDICTS = ("as it is", "noted", "repaired", "refused")
 # What notes of repairs say.
-_REPAIRS = ("left out", "turned to look outwards", "made opaque", "was found as", "was taken instead")
+_REPAIRS = ("were left out", "turned to look outwards", "made opaque", "was found as", "was taken instead")
 _LICENSE = "license: "
 
 

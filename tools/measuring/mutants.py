@@ -29,7 +29,7 @@ AREAS = {
     "annotations": r"render\.annotations\.",
     "provers": r"scene_specs\.(checks|benchmarks\.\w+\.verify)\.",
     "store": r"render\.store\.",
-    "questions": r"scene_specs\.questions\.\w+_executor\.",
+    "questions": r"scene_specs\.tasks\.questions\.\w+_executor\.",
 }
 # A mutant that never ends is noticed, too; "no tests" and what mutmut could not decide are not.
 NOTICED, LEAST_NOTICED = ("killed", "timeout", "segfault"), 0.75
