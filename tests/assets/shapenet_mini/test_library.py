@@ -19,6 +19,7 @@ from diorama.assets.build.shapenet_mini.library import CATEGORIES
 from diorama.assets.build.shapenet_mini.mesh import Floats, triangles, volume
 from diorama.assets.build.shapenet_mini.model import Material, Model
 from diorama.assets.build.shapenet_mini.writer import corner_normals, model_id, mtl_text
+from diorama.scene_specs.shapes.shapenet.loading import DECIMALS, TRIANGLES
 from tests.assets.shapenet_mini.test_forms import open_edges
 
 # These files change only when somebody makes them again.
@@ -74,7 +75,7 @@ def test_eight_categories_of_eight_models_in_shapenets_folders() -> None:
     files = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file())
     form = r"\d{8}/[0-9a-f]{32}/models/model_normalized\.(json|mtl|obj)"
     others = [name for name in files if not re.fullmatch(form, name)]
-    assert others == ["catalogue.json", "taxonomy.json"]
+    assert others == ["catalogue.json", "taxonomy.json", "triangles.npz"]
     assert Counter(name.split("/")[0] for name in files if "/" in name) == {c.synset: 24 for c in CATEGORIES}
 
 
@@ -145,7 +146,14 @@ def test_the_files_are_what_the_builders_make(made: Path) -> None:
     files = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
     assert sorted(path.relative_to(made) for path in made.rglob("*") if path.is_file()) == files
     assert [path.name for path in made.parent.iterdir()] == [made.name]
-    for file in files:
+    arrays, stored = (np.load(folder / TRIANGLES) for folder in (made, ROOT))
+    assert sorted(arrays.files) == sorted(stored.files)
+    # The facts have digests, which the last digits change.
+    for name in [name for name in stored.files if not name.endswith("/facts")]:
+        most = 2e-3 * DECIMALS if name.endswith("/vertices") else 2e-3
+        assert arrays[name].shape == stored[name].shape, name
+        assert np.abs(arrays[name].astype(np.float64) - stored[name]).max() < most, name
+    for file in [file for file in files if file.name != TRIANGLES]:
         one, other = ((folder / file).read_text("ascii").split() for folder in (made, ROOT))
         assert len(one) == len(other), (
             f"{file} is not what its builder makes: run `python -m diorama.assets.build.shapenet_mini`"
