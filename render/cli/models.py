@@ -14,7 +14,9 @@ from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_json, progress
 from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError, counted
+from diorama.scene_specs.files.atomic import atomic_path
 from diorama.scene_specs.files.tables import text_table
+from diorama.scene_specs.files.writing import report_write_errors
 from diorama.scene_specs.language.model_names import MESH_SUFFIXES, PREFIX, mesh_name, word_of
 
 _VERDICTS = ("as it is", "noted", "repaired", "refused")
@@ -32,8 +34,8 @@ def _models_in(folder: Path, own: bool, limit: int | None) -> Iterator[tuple[str
         yield from ((path.suffix.lower(), mesh_name(path.relative_to(folder).as_posix(), False)) for path in files)
         return
     for category in library().categories():
-        count = len(library().models(category)[:limit])
-        yield from ((category, f"{PREFIX}{category}/#{rank}") for rank in range(1, count + 1))
+        listed = enumerate(library().models(category)[:limit], 1)
+        yield from ((category, f"{PREFIX}{category}/#{rank}") for rank, _ in listed)
 
 
 def _read(category: str, name: str) -> dict[str, Any]:
@@ -44,8 +46,7 @@ def _read(category: str, name: str) -> dict[str, Any]:
     except AssetError as error:
         return {"category": category, "name": name, "verdict": "refused", "notes": [str(error)]}
     notes = [note for note in model.notes if not note.startswith(_LICENSE)]
-    repaired = any(text in note for note in notes for text in _REPAIRS)
-    verdict = _VERDICTS[2 if repaired else bool(notes)]
+    verdict = _VERDICTS[2 if any(text in note for note in notes for text in _REPAIRS) else bool(notes)]
     return {"category": category, "name": model.name, "verdict": verdict, "notes": list(model.notes)}
 
 
@@ -62,7 +63,8 @@ def _draw(sheet: Path, names: list[str], folder: Path) -> None:
         spec = {"version": 1, "id": "model", "stage": "studio", "frames": [frame]}
         (image,) = render_scene(compile_spec(spec, "draft", (128, 128), folder), asset_roots=folder)
         tiles.append(Tile(Image.fromarray(image.passes.color), note=name))
-    tile_grid(tiles, 8, font_size=10).save(sheet)
+    with report_write_errors("--sheet"), atomic_path(sheet) as path:
+        tile_grid(tiles, 8, font_size=10).save(path, "PNG")
 
 
 @click.command(cls=DioramaCommand)
@@ -70,10 +72,7 @@ def _draw(sheet: Path, names: list[str], folder: Path) -> None:
 @opt.flag("--own", "Read every model file below FOLDER, as those that specs name with `mesh`, not a library.")
 @opt.limit("models per category of a library", 1_000_000)
 @opt.group(
-    "Output",
-    click.option(
-        "--sheet", type=opt.NEW_PATH, metavar="FILE", help="Also draw all models on an image.  [default: no image]"
-    ),
+    "Output", click.option("--sheet", type=opt.NEW_PATH, metavar="FILE", help="PNG of all models.  [default: none]")
 )
 @opt.as_json
 def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_json: bool) -> None:
@@ -100,7 +99,7 @@ def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_js
     counts = Counter((result["category"], result["verdict"]) for result in results)
     notes = [note for result in read for note in result["notes"] if note.startswith(_LICENSE)]
     licenses = dict(Counter(note.removeprefix(_LICENSE) for note in notes).most_common())
-    categories = sorted({category for category, _ in named})
+    categories = sorted(dict(named))
     if as_json:
         totals = {verdict: sum(counts[name, verdict] for name in categories) for verdict in _VERDICTS}
         print_json({**totals, "licenses": licenses, "models": results})

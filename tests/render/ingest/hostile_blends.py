@@ -164,7 +164,8 @@ def many_copies(box: Any, secret: Path) -> None:
 
 def subdivided(box: Any, secret: Path) -> None:
     for levels in (6, 6):
-        box.modifiers.new("Smooth", "SUBSURF").levels = levels
+        modifier = box.modifiers.new("Smooth", "SUBSURF")
+        modifier.levels = modifier.render_levels = levels
 
 
 def nested_instances(box: Any, secret: Path) -> None:
