@@ -20,10 +20,12 @@ from diorama.render.ingest.confinement import flush
 from diorama.render.ingest.importing import COLOR, NORMAL, POSITION, UV, gather, left_out, load
 from diorama.render.ingest.model_files import ModelFiles
 from diorama.render.ingest.preparing import Faces, mean_color, measured, prepared, turned
+from diorama.render.ingest.repair import doubled_normals
+from diorama.render.renderers.cycles.blend_material import append_blocks
 from diorama.render.renderers.cycles.blender_meshes import add_triangles
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats
-from diorama.scene_specs.shapes.shapenet.loading import Reading
+from diorama.scene_specs.shapes.shapenet.loading import ARRAYS, Reading
 from diorama.scene_specs.shapes.shapenet.model import VERSION
 
 # Formats that say which way is up, so that Blender turns them: to +Z, front to -Y.
@@ -85,13 +87,8 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     if reading.own:
         files.note_license()
     uv = faces.layers.get(UV, np.zeros((len(slots), 3, 2), dtype=np.float32))
-    arrays: dict[str, NDArray[Any]] = {
-        "vertices": faces.vertices,
-        "triangles": faces.triangles,
-        "uv": uv,
-        "slots": faces.slots,
-    }
-    facts = measured(arrays["vertices"]) | {
+    arrays = dict(zip(ARRAYS, (faces.vertices, faces.triangles, uv, faces.slots), strict=True))
+    facts = measured(faces.vertices) | {
         "sha256": _digest(((reading.up, reading.front), files.named_digests()), arrays),
         "unit": unit,
         "color": mean_color(faces, colors),
@@ -146,8 +143,7 @@ def _build_mesh(faces: Faces, materials: list[Any], normals: Floats | None) -> A
     if normals is None:
         mesh.set_sharp_from_angle(angle=math.radians(SHARP_DEG))
     else:
-        a, b, c = (faces.vertices[faces.triangles[:, k]] for k in range(3))
-        outward = np.cross(b - a, c - a)[:, None]
+        outward = doubled_normals(faces.vertices, faces.triangles)[:, None]
         length = np.sqrt((normals * normals).sum(axis=2, keepdims=True))
         # A face that was turned takes its normals along, and one of no number has that of its face.
         normals = np.where((normals * outward).sum(axis=2, keepdims=True) < 0, -normals, normals)
@@ -163,10 +159,7 @@ def _write_blend(mesh: Any, path: Path) -> None:
     """Write a mesh without anything that reads, runs or moves, and read it back to check that. Raises AssetError."""
     surfaces.strip()
     bpy.data.libraries.write(str(path), {mesh}, fake_user=True, compress=True)
-    before = set(bpy.data.user_map())
-    with bpy.data.libraries.load(str(path)) as (available, appended):
-        appended.meshes = available.meshes
-    for block in set(bpy.data.user_map()) - before:
+    for block in append_blocks(path, "meshes")[1]:
         reads = block.library is not None or bool(getattr(block, "filepath_raw", ""))
         if reads or getattr(block, "animation_data", None) is not None or not isinstance(block, _WRITTEN):
             raise AssetError(f"its {block.id_type.lower()} {block.name!r} moves, reads a file or is no part of a mesh")

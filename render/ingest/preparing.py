@@ -1,4 +1,4 @@
-"""Triangles of unknown origin are repaired, turned upright and scaled; pure numpy."""
+"""Triangles of unknown origin are repaired, turned upright and scaled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.ingest.importing import POSITION, Imported, Layers, multiplied
-from diorama.render.ingest.repair import live_faces, oriented, weld
+from diorama.render.ingest.repair import doubled_normals, live_faces, oriented, weld
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats, Vec, rounded3
 from diorama.scene_specs.shapes.convex_hull import convex_hull
@@ -83,8 +83,7 @@ def prepared(imported: Imported, up: str, front: str, turns: bool, note: Callabl
 
 def mean_color(faces: Faces, colors: Sequence[Vec]) -> Vec:
     """Mean of the materials' colors, weighted by area."""
-    a, b, c = (faces.vertices[faces.triangles[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
+    normal = doubled_normals(faces.vertices, faces.triangles)
     area = np.bincount(faces.slots, np.sqrt((normal * normal).sum(axis=1)), minlength=len(colors))
     # Faces thinner than a model's coordinates are precise have no area.
     total = float(area.sum()) or 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,10 +40,16 @@ def weld(corners: Floats) -> tuple[Floats, Indices]:
     return used[first[order]], rank[place.reshape(-1)].reshape(-1, 3)
 
 
+def doubled_normals(vertices: Floats, triangles: NDArray[Any]) -> Floats:
+    """(T, 3) normals of faces, twice as long as the faces' areas."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    normals: Floats = np.cross(b - a, c - a)
+    return normals
+
+
 def live_faces(vertices: Floats, triangles: Indices) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """(T,) which faces have an area, and which of those repeat an earlier face in either winding."""
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
+    normal = doubled_normals(vertices, triangles)
     extent = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
     area = 0.5 * np.sqrt((normal * normal).sum(axis=1))
     ordered = np.sort(triangles, axis=1)

@@ -18,7 +18,7 @@ from PIL import Image
 from diorama.render.ingest.importing import COLOR
 from diorama.render.ingest.obj_text import Mtl, factors_of, is_clamped
 from diorama.render.ingest.preparing import GRAY
-from diorama.render.renderers.cycles.blend_material import generated_pixels, sum_pixels
+from diorama.render.renderers.cycles.blend_material import generated_pixels, packed_pixels, sum_pixels
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.rotation import Vec, rounded3
@@ -278,15 +278,17 @@ def pack_images(locate: Callable[[str], Path | None], note: Note) -> None:
 
 
 def _pixels(image: Any) -> int:
-    """Return the number of pixels by an image's header, without decoding it; 0 of what is no packed image."""
+    """Return an image's number of pixels, by headers where that can be; 0 of what is no packed image."""
     if image.source == "GENERATED":
         return generated_pixels(image)
     if image.source != "FILE" or not image.packed_file:
         return 0
     try:
-        with Image.open(io.BytesIO(image.packed_file.data)) as opened:
-            return int(opened.width * opened.height)
-    except Exception:  # readers of image formats raise many types; Blender may read what Pillow doesn't
+        return packed_pixels(image, f"image {image.name!r}")
+    except AssetError:
+        if len(image.packed_files) > 1:
+            raise
+        # Blender reads more formats; decoding one is bounded here.
         return int(image.size[0] * image.size[1])
 
 

@@ -134,7 +134,8 @@ def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
     """Check that Blender imports, finds devices, and renders on the requested one."""
     answer = run_probe(device, limit)
     # A GPU for which Blender has no kernels is not ill: its driver may only have begun to compile them.
-    if missing := run_probe(device, size=0).get("kernels") if "slow" in answer else "":
+    missing = run_probe(device, size=0).get("kernels") if "slow" in answer else ""
+    if missing:
         return [Check("kernels", False, f"no image within {limit:.0f} s: {missing}", "run render-doctor --warm first")]
     if "error" in answer:
         todo = "check the line of the libraries, or choose another --device"

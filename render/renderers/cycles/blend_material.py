@@ -50,26 +50,43 @@ def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> A
     assert material.group is not None
     if not path.is_file():
         raise AssetError(f"{path}: no such .blend file")
-    before = set(bpy.data.user_map())
-    try:
-        with bpy.data.libraries.load(str(path), link=False) as (available, imported):
-            groups = list(available.node_groups)
-            imported.node_groups = [name for name in groups if name == material.group]
-    except OSError as error:
-        raise AssetError(f"{path}: Blender cannot read it: {error}") from error
+    loaded, blocks, groups = append_blocks(path, "node_groups", material.group)
     # Before anything is evaluated: a driver would run then.
-    _remove_animation(set(bpy.data.user_map()) - before, path, roots)
-    if not imported.node_groups:
+    _remove_animation(blocks, path, roots)
+    if not loaded:
         raise AssetError(f"{path}: no node group {material.group!r}; there are: {', '.join(sorted(groups)) or 'none'}")
     tree = Tree(f"{material.blend}:{material.group}")
     node = tree.nodes.new("ShaderNodeGroup")
-    node.node_tree = imported.node_groups[0]
+    node.node_tree = loaded[0]
     shaders = [socket for socket in node.outputs if socket.type == "SHADER"]
     if not shaders:
         raise AssetError(f"{path}: node group {material.group!r} has no shader output")
     if "Color" in node.inputs:
         tree.link(tree.color, node.inputs["Color"])
     return tree.finish(shaders[0])
+
+
+def append_blocks(path: Path, kind: str, only: str | None = None) -> tuple[list[Any], set[Any], list[str]]:
+    """Append data-blocks from a .blend file.
+
+    Args:
+        kind: such as "meshes".
+        only: name of the one to append; default all.
+
+    Returns:
+        The data-blocks, all that came with them, and the names of all of the kind in the file.
+
+    Raises:
+        AssetError: Blender can't read the file.
+    """
+    before = set(bpy.data.user_map())
+    try:
+        with bpy.data.libraries.load(str(path), link=False) as (available, loaded):
+            names = list(getattr(available, kind))
+            setattr(loaded, kind, [name for name in names if only in (None, name)])
+    except OSError as error:
+        raise AssetError(f"{path}: Blender cannot read it: {error}") from error
+    return getattr(loaded, kind), set(bpy.data.user_map()) - before, names
 
 
 def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) -> None:
@@ -115,7 +132,7 @@ def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
     if image.source in ("FILE", "TILED") and image.packed_files:
         # Blender would read the file of this name if it found the packed data incomplete.
         image.filepath_raw = ""
-        return sum(_size_in(io.BytesIO(file.packed_file.data), FORMATS, problem) for file in image.packed_files)
+        return packed_pixels(image, problem)
     real = Path(bpy.path.abspath(image.filepath)).resolve()
     inside = image.source == "FILE" and any(real.is_relative_to(root) for root in roots)
     if not inside or not real.is_file():  # resolved: a pipe or device is not a file
@@ -123,6 +140,11 @@ def _pixels_of(image: Any, path: Path, roots: Sequence[Path]) -> int:
         raise AssetError(f"{problem}; pack it into the .blend file, or keep it as a file below an asset root")
     with real.open("rb") as stream:
         return _size_in(stream, [kind for kind in FORMATS if real.suffix.lower() in _ENDINGS[kind]], problem)
+
+
+def packed_pixels(image: Any, problem: str) -> int:
+    """Return the pixels of all packed files of an image, without decoding them. Raises AssetError for other FORMATS."""
+    return sum(_size_in(io.BytesIO(file.packed_file.data), FORMATS, problem) for file in image.packed_files)
 
 
 def _size_in(stream: IO[bytes], formats: Sequence[str], problem: str) -> int:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from diorama.render.renderers.cycles.blend_material import append_blocks
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.shapes.shapenet import Model, blend_of, load_model
@@ -116,16 +117,11 @@ class ModelStore:
 
 def _build_model(model: Model, unlit: bool) -> ModelData:
     """Append the mesh and materials of a model. Raises AssetError if the mesh is not the one that was measured."""
-    path, before = blend_of(model), set(bpy.data.user_map())
-    try:
-        with bpy.data.libraries.load(str(path), link=False) as (available, appended):
-            appended.meshes = available.meshes
-    except OSError as error:
-        raise AssetError(f"model {model.path}: {path}: Blender can't read it: {error}") from error
-    blocks = tuple(set(bpy.data.user_map()) - before)
+    path = blend_of(model)
+    meshes, blocks, _ = append_blocks(path, "meshes")
     libraries = [block for block in blocks if isinstance(block, bpy.types.Library)]
     bpy.data.batch_remove(libraries)
-    mesh = next(iter(appended.meshes), None)
+    mesh = next(iter(meshes), None)
     if mesh is None or mesh.get("sha256") != model.sha256:
         raise AssetError(f"model {model.path}: {path} holds another mesh than the one that was measured; delete it")
     if unlit:
