@@ -11,7 +11,7 @@ import click
 
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
-from diorama.render.cli.output import print_json, progress
+from diorama.render.cli.output import print_result, progress
 from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError, counted
 from diorama.scene_specs.files.atomic import atomic_path
@@ -100,18 +100,14 @@ def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_js
     notes = [note for result in read for note in result["notes"] if note.startswith(_LICENSE)]
     licenses = dict(Counter(note.removeprefix(_LICENSE) for note in notes).most_common())
     categories = sorted(dict(named))
-    if as_json:
-        totals = {verdict: sum(counts[name, verdict] for name in categories) for verdict in _VERDICTS}
-        print_json({**totals, "licenses": licenses, "models": results})
-    else:
-        rows = [[f"{name} {word_of(name)}", *(str(counts[name, key]) for key in _VERDICTS)] for name in categories]
-        lines = [*text_table(("category", *_VERDICTS), rows)]
-        lines += [
-            f"{result['verdict']}: {result['name']}: {'; '.join(result['notes'])}"
-            for result in results
-            if result["notes"]
-        ]
-        lines += [f"license {name!r}: {counted(count, 'model')}" for name, count in licenses.items()]
-        click.echo("\n".join([*lines, f"{len(read)} of {counted(len(results), 'model')} can be read"]))
+    totals = {verdict: sum(counts[name, verdict] for name in categories) for verdict in _VERDICTS}
+    rows = [[f"{name} {word_of(name)}", *(str(counts[name, key]) for key in _VERDICTS)] for name in categories]
+    lines = [*text_table(("category", *_VERDICTS), rows)]
+    lines += [
+        f"{result['verdict']}: {result['name']}: {'; '.join(result['notes'])}" for result in results if result["notes"]
+    ]
+    lines += [f"license {name!r}: {counted(count, 'model')}" for name, count in licenses.items()]
+    lines.append(f"{len(read)} of {counted(len(results), 'model')} can be read\n")
+    print_result(as_json, {**totals, "licenses": licenses, "models": results}, "\n".join(lines))
     if len(read) < len(results):
         context.exit(1)

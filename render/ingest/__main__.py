@@ -63,6 +63,8 @@ def _cause_in(text: str) -> str:
 
 def _run_child(reading: Reading, log: int, sender: Connection) -> None:
     try:
+        # So that what it starts ends with it; the filter keeps that from leaving.
+        os.setpgid(0, 0)
         os.dup2(log, 1)
         os.dup2(log, 2)
         sender.send_bytes(_read_confined(reading, log).encode()[:4000])
@@ -80,6 +82,9 @@ def _answer(reading: Reading) -> str:
         sender.close()
         late = not receiver.poll(_WAIT)
         # What it has sent stays; one that was taken over could wait with the rest.
+        assert child.pid is not None
+        with suppress(OSError):
+            os.killpg(child.pid, signal.SIGKILL)
         child.kill()
         child.join()
         with suppress(EOFError, OSError):

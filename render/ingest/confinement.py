@@ -21,10 +21,11 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _SIGKILL, _EPERM = 9, 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _READ, _EXECUTE, _OF_FILES = 0xC, 0x1, 0x6
-# Machine -> its number in the kernel's audit, and the calls for sockets, new programs, other processes, and io_uring.
+# Machine -> its number in the kernel's audit, and the calls for sockets, new programs, other processes, io_uring, and
+# leaving a group of processes.
 _CALLS = {
-    "x86_64": (0xC000003E, (41, 53, 59, 322, 101, 310, 311, 319, 425)),
-    "aarch64": (0xC00000B7, (198, 199, 221, 281, 117, 270, 271, 279, 425)),
+    "x86_64": (0xC000003E, (41, 53, 59, 322, 101, 310, 311, 319, 425, 109, 112)),
+    "aarch64": (0xC00000B7, (198, 199, 221, 281, 117, 270, 271, 279, 425, 154, 157)),
 }
 
 

@@ -168,10 +168,9 @@ class ModelFiles:
         data = self.gltf.data
         if not data.meshes:
             raise AssetError("it has no faces")
-        for uri in [item.uri for item in (*(data.buffers or ()), *(data.images or ())) if item.uri]:
+        items = (*(data.buffers or ()), *(data.images or ()))
+        for uri in [item.uri for item in items if item.uri and not item.uri.startswith("data:")]:
             named = self.main.parent / unquote(uri)
-            if uri.startswith("data:"):
-                continue
             if (path := self._actual(named)) is not None:
                 self.read(path)
             elif named.exists() and not named.is_file():

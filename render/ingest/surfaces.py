@@ -55,6 +55,9 @@ def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, not
         if node.type == "GROUP" and not isinstance(node.node_tree, bpy.types.ShaderNodeTree | None):
             note(f"node group {node.node_tree.name!r} is not there")
             node.node_tree = None
+        elif node.name == UNLIT_NODE:
+            # Another of this name would be taken for ours.
+            node.name = "unlit"
         elif node.type == "OBJECT_INFO":
             note("a material depends on its object; all objects are one here")
     sizes: dict[int, int] = {}
@@ -177,8 +180,7 @@ def _set_neutral(socket: Any, white: bool) -> None:
 
 
 def _reads_color(material: Any) -> bool:
-    kinds = ("VERTEX_COLOR", "ATTRIBUTE")
-    return any(node.type in kinds for tree in _trees([material]) for node in tree.nodes)
+    return any(node.type in ("VERTEX_COLOR", "ATTRIBUTE") for tree in _trees([material]) for node in tree.nodes)
 
 
 def _multiply(tree: Any, socket: Any, color: Any, factor: Any = 1.0) -> None:
@@ -215,12 +217,11 @@ def _give(tree: Any, value: Any, socket: Any) -> None:
 
 
 def _make_visible(material: Any, note: Note) -> None:
-    for tree in _trees([material]):
-        for node in tree.nodes:
-            alpha = node.inputs["Alpha"] if node.type == "BSDF_PRINCIPLED" else None
-            if alpha is not None and not alpha.links and alpha.default_value < _LEAST_ALPHA:
-                alpha.default_value = 1.0
-                note(f"material {material.name!r} is wholly transparent; made opaque")
+    nodes = [node for tree in _trees([material]) for node in tree.nodes]
+    for alpha in [node.inputs["Alpha"] for node in nodes if node.type == "BSDF_PRINCIPLED"]:
+        if not alpha.links and alpha.default_value < _LEAST_ALPHA:
+            alpha.default_value = 1.0
+            note(f"material {material.name!r} is wholly transparent; made opaque")
 
 
 def _color_of(shaders: Sequence[tuple[Any, Any]]) -> Vec:
@@ -270,7 +271,8 @@ def pack_images(locate: Callable[[str], Path | None], note: Note) -> None:
                 image.pack()
         size = _pixels(image)
         total = sum_pixels(total, size, f"image {image.name!r}")
-        if size == 0:
+        # Only here: Blender decodes what it is asked for the size of.
+        if size == 0 or 0 in image.size:
             if path is not None or image.packed_file or image.source != "FILE":
                 note(f"texture {image.name!r} can't be read as a picture")
             # Its path would stay, and the renderer would open it.

@@ -76,7 +76,8 @@ def load_model(shape: str, source: Library | None = None) -> Model:
         name, path = source.find(shape)
         key, model = (name, source), _held.get((name, source))
     if model is None or not model.is_current():
-        model = _held[key] = _read_model(name, path, source)
+        cache = ModelCache(path, source)
+        model = _held[key] = cache.read(name) or cache.make(name)
     _held.move_to_end(key)
     while len(_held) > _HELD or (len(_held) > 1 and sum(map(_bytes_of_model, _held.values())) > _HELD_BYTES):
         _held.popitem(last=False)
@@ -163,12 +164,6 @@ _reader = ReadingProcess()
 atexit.register(_reader.close)
 
 
-def _read_model(name: str, path: Path, source: Library) -> Model:
-    """Return the model from the cache or, where that is missing or out of date, from its files."""
-    cache = ModelCache(path, source)
-    return cache.read(name) or cache.make(name)
-
-
 def blend_of(model: Model) -> Path:
     """Return the .blend of a loaded model, made if it is missing. Raises AssetError for a broken model."""
     if model.blend.is_file():
@@ -226,9 +221,10 @@ class ModelCache:
 
     def read(self, name: str) -> Model | None:
         """Return the model; None if the entry is missing, damaged, out of date or another user's."""
+        ours = self._is_ours(self._entry, self.blend)
         if self._library == packaged_library():
-            return _packaged_model(self._library.root, name=name, path=self._path, blend=self.blend)
-        if not self._is_ours(self._entry, self.blend):
+            return _packaged_model(self._library.root, name=name, path=self._path, blend=self.blend if ours else Path())
+        if not ours:
             return None
         try:
             model = _read_entry(self._entry, name=name, path=self._path, blend=self.blend)
@@ -247,15 +243,16 @@ class ModelCache:
         folder, library = self._folder, self._library
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            spool = tempfile.TemporaryDirectory(
-                dir=folder if self._is_ours() else _spare_folder().name, prefix=".reading-"
-            )
+            place = folder if self._is_ours() else _spare_folder().name
+            spool = tempfile.TemporaryDirectory(dir=place, prefix=".reading-")
         except OSError as error:
             log.warning("model cache %s can't be written (%s); set DIORAMA_CACHE", folder, error)
             spool = tempfile.TemporaryDirectory(dir=_spare_folder().name)
         with spool:
             made = Path(spool.name).resolve()
             _reader.read(Reading(self._path, library.root, *library.axes(self._path), library.own, made))
+            if any(path.is_symlink() or not path.is_file() for path in (made / "model.blend", made / "model.npz")):
+                raise AssetError(f"model {self._path}: the process that reads it wrote something else than files")
             blend = (made / "model.blend").replace(made.parent / self.blend.name)
             entry = (made / "model.npz").replace(made.parent / self._entry.name)
         return _read_entry(entry, name=name, path=self._path, blend=blend)

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from PIL import Image
+
+from diorama.scene_specs.language.model_names import UNLIT_NODE
 
 FACTOR = (1.0, 0.5, 0.25, 1.0)
 
@@ -70,6 +73,8 @@ def write_all(folder: Path, texture: str) -> None:
     save(folder / "packed.blend")
     write_scene(folder / "scene.blend", texture)
     write_subdivided(folder / "subdivided.blend")
+    write_named(folder / "named.blend")
+    write_stereo(folder / "stereo.blend")
 
 
 def write_subdivided(path: Path) -> None:
@@ -80,6 +85,33 @@ def write_subdivided(path: Path) -> None:
     modifier.subdivision_type, modifier.levels, modifier.render_levels = "SIMPLE", 0, 1
     modifier.show_viewport = False
     save(path)
+
+
+def write_named(path: Path) -> None:
+    """The box in green, beside a red light that has the name of what our reader adds."""
+    box = start()
+    material = bpy.data.materials.new("Paint")
+    material.use_nodes = True
+    material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (0, 1, 0, 1)
+    light = material.node_tree.nodes.new("ShaderNodeEmission")
+    light.name, light.inputs["Color"].default_value = UNLIT_NODE, (1, 0, 0, 1)
+    box.data.materials.append(material)
+    save(path)
+
+
+def write_stereo(path: Path) -> None:
+    """The box with an image whose second view is larger than allowed."""
+    for name, side in (("v_L.png", 16), ("v_R.png", 9000)):
+        Image.new("1", (side, side)).save(path.with_name(name))
+    box = start()
+    bpy.context.scene.render.use_multiview = True
+    image = textured(box, str(path.with_name("v_L.png"))).node_tree.nodes["Image Texture"].image
+    image.use_multiview, image.views_format = True, "INDIVIDUAL"
+    image.filepath = str(path.with_name("v_L.png"))
+    image.reload()
+    image.pack()
+    save(path)
+    path.with_name("v_L.png").unlink(), path.with_name("v_R.png").unlink()
 
 
 def write_scene(path: Path, texture: str) -> None:

@@ -382,6 +382,8 @@ MADE: dict[str, dict[str, Any]] = {
     "box.glb": {"colors": TINTED},
     "packed.blend": {"colors": TINTED},
     "scene.blend": {"faces": (22,), "colors": {RED: 11, (1, 0.5, 0): 11}, "notes": ("1 camera", "1 light")},
+    "named.blend": {"colors": {(0, 1, 0): 12}},
+    "stereo.blend": {"error": "has 81,000,256 pixels; allowed"},
     "subdivided.blend": {"faces": (48,), "notes": ("its materials are not defined",)},
     **({"draco.glb": DRACO} if OLD else {}),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -239,9 +240,34 @@ CASES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
         ),
     ),
     ("lines", lambda: red(obj=cube() + b"l 1 7\n", notes=("1 line left out",))),
+    (
+        "a texture that is cut off",
+        lambda: written(
+            "Kd 0.2 0.4 0.8\nmap_Kd tex.png\n",
+            images={"tex.png": quadrants()[:60]},
+            colors={(0.2, 0.4, 0.8): 12},
+            notes=("'tex.png' can't be read as a picture",),
+        ),
+    ),
+    (
+        "a TGA that passes as a small PCX",
+        lambda: written(
+            "map_Kd big.tga\n", images={"big.tga": two_in_one(9000)}, error="has 81,000,000 pixels; allowed"
+        ),
+    ),
     ("exponents of three digits", lambda: red(obj=cube(corners=re.sub(r"(?m) (\S+)", r" \1e+000", CORNERS)))),
     ("a face without numbers", lambda: red(obj=numbered("nan", True), notes=("no numbers or too large",))),
 ]
+
+
+def two_in_one(side: int) -> bytes:
+    """A TGA of run lengths, red, whose first bytes are a header of PCX, too, for 16x16 pixels."""
+    head = struct.pack("<4B6H2B", 10, 0, 10, 1, 0, 0, 15, 15, side, side, 24, 0)
+    runs = [min(128, side - start) for start in range(0, side, 128)]
+    row = b"".join(struct.pack("<B3B", 0x80 | run - 1, 0x20, 0x20, 0xC0) for run in runs)
+    data = bytearray(head + bytes(10) + row * side)
+    data[65] = 1
+    return bytes(data)
 
 
 def cmyk() -> bytes:

@@ -257,3 +257,14 @@ def test_large_models_are_held_by_their_bytes(monkeypatch: pytest.MonkeyPatch, f
         monkeypatch.setattr(loading, "_HELD_BYTES", most)
         models = [load_model(name, four) for name in NAMES]
         assert held_of(models, four) == held
+
+
+def test_the_blend_of_a_packaged_model_is_not_taken_from_a_cache_that_all_may_write(tmp_path: Path) -> None:
+    model = load_model("shapenet:chairs/#1")
+    assert model.blend != Path()
+    model.blend.parent.mkdir(parents=True, exist_ok=True)
+    model.blend.write_bytes(b"planted")
+    (tmp_path / "cache").chmod(0o777)
+    loading._held.clear()
+    loading._warned.clear()
+    assert not load_model("shapenet:chairs/#1").blend.is_file()
