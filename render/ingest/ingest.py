@@ -47,8 +47,8 @@ _REPORTS = re.compile(
 # Of an object in memory.
 _ADDRESS = re.compile(r" ?<?0x[0-9a-f]{6,}>?")
 # A missing image is noted later, and the importer of .obj first looks for each at a place where none is. A .blend file
-# has windows of its own, too.
-_BESIDE = ("Cannot load image", "Cannot read '", "Missing image file", "region type")
+# has windows of its own, too, and Blender 5.2 looks for disks then.
+_BESIDE = ("Cannot load image", "Cannot read '", "Missing image file", "region type", "Could not get a list of mounted")
 
 
 def ingest(reading: Reading, folder: Path, log: int) -> None:

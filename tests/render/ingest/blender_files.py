@@ -111,7 +111,8 @@ def write_stereo(path: Path) -> None:
     image.reload()
     image.pack()
     save(path)
-    path.with_name("v_L.png").unlink(), path.with_name("v_R.png").unlink()
+    for name in ("v_L.png", "v_R.png"):
+        path.with_name(name).unlink()
 
 
 def write_scene(path: Path, texture: str) -> None:

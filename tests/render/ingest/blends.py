@@ -13,6 +13,8 @@ from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.shapes.shapenet import Model, blend_of
 
 Floats = NDArray[Any]
+# Blender 5 has other importers, without some libraries.
+OLD = bpy.app.version < (5, 0)
 
 
 def mesh_of(model: Model) -> Any:

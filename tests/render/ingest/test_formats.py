@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import bpy
 import numpy as np
 import pytest
 
 from tests.hostile.traps import ROOT
+from tests.render.ingest.blends import OLD
 from tests.render.ingest.cases import Case
 from tests.render.ingest.gltf_files import BLUE, GREEN, RED, YELLOW, quadrants
 from tests.scene_specs.shapes.shapenet.trees import FACES, box
@@ -228,8 +228,9 @@ def with_z_up(text: str) -> bytes:
     return text.replace(", ".join(map(str, CORNERS)), turned).encode()
 
 
-OLD = bpy.app.version < (5, 0)
-COLLADA: dict[str, Any] = {"size": (4, 6, 4), "colors": {BLUE: 12}} if OLD else {"error": "reads no .dae; export it"}
+COLLADA: dict[str, Any] = (
+    {"size": (4, 6, 4), "colors": {BLUE: 12}} if OLD else {"error": "does not read; export it as .glb"}
+)
 METAL = {"Roughness": {0.3: 12}, "Metallic": {0.9: 12}}
 INSTANCES = """
 def PointInstancer "Many" {
@@ -332,7 +333,7 @@ CASES: dict[str, dict[str, Any]] = {
             ("float inputs:roughness", f"{COATED}color3f inputs:emissiveColor = (0, 1, 0)\nfloat inputs:roughness")
         ),
         "inputs": {
-            "Alpha": {0.5: 12},
+            **({"Alpha": {0.5: 12}} if OLD else {"Alpha": {1: 12}, "Transmission Weight": {0.5: 12}}),
             "Coat Weight": {0.4: 12},
             "IOR": {1.7: 12},
             "Emission Color": {GREEN: 12},
