@@ -13,7 +13,7 @@ from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_result, progress
 from diorama.scene_specs.asset_roots import searching
-from diorama.scene_specs.errors import AssetError, counted
+from diorama.scene_specs.errors import AssetError, UsageError, counted
 from diorama.scene_specs.files.atomic import atomic_path
 from diorama.scene_specs.files.tables import text_table
 from diorama.scene_specs.files.writing import report_write_errors
@@ -82,7 +82,8 @@ def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_js
     repairs, or not at all, and the licenses that own files state. The cache keeps what was read: the command continues
     after an interruption, and images need not wait.
 
-    Exit codes: 0: all models can be read; 1: some can't; 2: FOLDER can't be read, or Blender is missing.
+    Exit codes: 0: all models can be read; 1: some can't; 2: FOLDER can't be read or is
+    empty, or Blender is missing.
 
     Examples:
       render-specs models ShapeNetCore.v2 --limit 50 --sheet models.png
@@ -92,6 +93,8 @@ def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_js
     opt.set_environment("DIORAMA_SHAPENET")(context, context.command.params[0], folder)
     with searching([folder]):
         named = [*_models_in(folder, own, limit)]
+        if not named:
+            raise UsageError(f"{folder}: there are no models{'' if own else '; --own reads any model files below it'}")
         results = [_read(*pair) for pair in progress(named, "models", len(named))]
         read = [result for result in results if result["verdict"] != "refused"]
         if sheet is not None:

@@ -106,3 +106,12 @@ def test_a_sheet_shows_all_models(library: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     result = run("models", tmp_path / "gone")
     assert result.exit_code == 2 and "gone" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("own", "advice"), [([], "there are no models; --own reads any"), (["--own"], "there are no models")]
+)
+def test_a_folder_without_models_is_an_error(tmp_path: Path, own: list[str], advice: str) -> None:
+    (tmp_path / "bare").mkdir()
+    result = run("models", tmp_path / "bare", *own)
+    assert result.exit_code == 2 and advice in result.stderr
