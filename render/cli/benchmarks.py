@@ -19,7 +19,7 @@ from diorama.render.cli.command import DioramaCommand, DioramaGroup, log
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
 from diorama.render.cli.plugin_help import class_keyword
 from diorama.scene_specs.errors import PluginError, SpecError, UsageError
-from diorama.scene_specs.files.writing import is_stream
+from diorama.scene_specs.files.writing import is_stream, output_file
 from diorama.scene_specs.language.registry import plugin, plugins
 
 if TYPE_CHECKING:
@@ -230,6 +230,9 @@ def run(
     """
     from diorama.scene_specs.tasks.benchmark import Report, Result, Series
 
+    if out is not None and str(out) != "-":
+        # Before the work.
+        output_file(out)
     with _inputs(benchmark, options) as inputs:
         produced: Any
         if isinstance(options, Report):

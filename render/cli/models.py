@@ -68,7 +68,7 @@ def _draw(sheet: Path, names: list[str], folder: Path) -> None:
 
 
 @click.command(cls=DioramaCommand)
-@click.argument("folder", type=opt.FOLDER)
+@click.argument("folder", type=opt.FOLDER, callback=opt.set_environment("DIORAMA_SHAPENET"))
 @opt.flag("--own", "Read every model file below FOLDER, as those that specs name with `mesh`, not a library.")
 @opt.limit("models per category of a library", 1_000_000)
 @opt.group(
@@ -89,8 +89,6 @@ def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_js
       render-specs models ShapeNetCore.v2 --limit 50 --sheet models.png
       render-specs models downloads --own --json
     """
-    context = click.get_current_context()
-    opt.set_environment("DIORAMA_SHAPENET")(context, context.command.params[0], folder)
     with searching([folder]):
         named = [*_models_in(folder, own, limit)]
         if not named:
@@ -113,4 +111,4 @@ def models(folder: Path, own: bool, limit: int | None, sheet: Path | None, as_js
     lines.append(f"{len(read)} of {counted(len(results), 'model')} can be read\n")
     print_result(as_json, {**totals, "licenses": licenses, "models": results}, "\n".join(lines))
     if len(read) < len(results):
-        context.exit(1)
+        raise SystemExit(1)

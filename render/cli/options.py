@@ -123,14 +123,15 @@ def _parse_size(text: str) -> tuple[int, int]:
     return (int(width), int(height))
 
 
-def set_environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """Return the callback of an option that sets a variable to a path until the command ends."""
+def set_environment(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return the callback of a parameter that sets a variable to a path until the command ends."""
 
-    def set_variable(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+    def set_variable(ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
         if value is not None:
             before = os.environ.get(name)
             os.environ[name] = str(Path(value).absolute())
             ctx.call_on_close(lambda: os.environ.pop(name) if before is None else os.environ.update({name: before}))
+        return value
 
     return set_variable
 

@@ -183,8 +183,7 @@ class ModelFiles:
         else its first. It does not change the model's digest. Raises AssetError, also for a symbolic link, whose target
         may be anything.
         """
-        text = next(self._licenses(), None)
-        if text:
+        if text := next(self._licenses(), None):
             self.note(f"license: {str(text).strip()[:100]}")
 
     def _licenses(self) -> Iterator[object]:

@@ -157,12 +157,11 @@ def _shaders(material: Any) -> list[tuple[Any, Any]]:
 def _fill_missing_images(tree: Any, white: bool) -> None:
     """Let the factors of a material stay where an image is missing; Cycles would show magenta."""
     for node in [node for node in tree.nodes if node.type in ("TEX_IMAGE", "TEX_ENVIRONMENT") and node.image is None]:
-        for output in node.outputs:
-            for link in list(output.links):
-                target = link.to_socket
-                tree.links.remove(link)
-                _set_neutral(target, white)
+        targets = [link.to_socket for output in node.outputs for link in output.links]
+        # With its links.
         tree.nodes.remove(node)
+        for target in targets:
+            _set_neutral(target, white)
 
 
 def _set_neutral(socket: Any, white: bool) -> None:
@@ -227,8 +226,7 @@ def _make_visible(material: Any, note: Note) -> None:
 def _color_of(shaders: Sequence[tuple[Any, Any]]) -> Vec:
     if not shaders or shaders[0][1].links:
         return GRAY
-    red, green, blue, _ = shaders[0][1].default_value
-    return rounded3((red, green, blue))
+    return rounded3([*shaders[0][1].default_value][:3])
 
 
 def _add_unlit(material: Any, shaders: Sequence[tuple[Any, Any]]) -> None:

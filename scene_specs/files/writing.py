@@ -36,6 +36,17 @@ def is_stream(out: Path | None) -> bool:
     return out is None or str(out) == "-" or (out.exists() and not out.is_file() and not out.is_dir())
 
 
+def output_file(out: Path, option: str = "--out") -> Path:
+    """Return the path of a file that an option names, behind links. Raises UsageError if no file can be there."""
+    with report_write_errors(f"{option} {out}"):
+        if out.is_dir():
+            raise UsageError(f"{option} {out}: is a folder; name a file")
+        resolved = out.resolve()
+        if resolved.is_symlink():
+            resolved.stat()  # raises OSError for a link to itself, as `resolve` does before Python 3.13
+        return resolved
+
+
 @contextmanager
 def atomic_writer(out: Path | None, option: str = "--out") -> Iterator[IO[str]]:
     """Open `out` for UTF-8 text: a file gets its name only if the block ends without an error.
@@ -52,12 +63,8 @@ def atomic_writer(out: Path | None, option: str = "--out") -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     raised: BaseException | None = None
+    resolved = output_file(out, option)
     try:
-        if out.is_dir():
-            raise UsageError(f"{option} {out}: is a folder; name a file")
-        resolved = out.resolve()
-        if resolved.is_symlink():
-            resolved.stat()  # raises OSError for a link to itself, as `resolve` does before Python 3.13
         target = nullcontext(out) if is_stream(out) else atomic_path(resolved)
         with target as path, path.open("w", encoding="utf-8", newline="\n") as stream:
             try:

@@ -30,6 +30,7 @@ from diorama.scene_specs.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.files import writing
 from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import read_foreign, read_text
+from diorama.scene_specs.files.writing import output_file
 from diorama.scene_specs.tasks.benchmark import Chart, Result, Series
 from diorama.scene_specs.tasks.chat import ModelOpener, in_parallel, load_object
 
@@ -256,8 +257,8 @@ def show_prompt(options: Prompt) -> Result:
 
 def score_played(options: Score) -> Result:
     """Scores of transcripts, and of recorded games in folders."""
-    if options.plot is not None and options.plot.is_dir():
-        raise UsageError(f"--plot {options.plot}: is a folder; pass the name of a file")
+    if options.plot is not None:
+        output_file(options.plot, "--plot")
     tokenize = score.read_tokenizer(options.tokenizer) if options.tokenizer else None
     rows = score.scores(_played_games(options.played), options.computation, options.words, options.seed, tokenize)
     chart = None if options.plot is None else _score_chart(options.plot, rows)
