@@ -13,7 +13,7 @@ NAMES = [
         "render.annotations.encode",
         "scene_specs.benchmarks.mewl.verify",
         "render.store.rows",
-        "scene_specs.questions.positions_executor",
+        "scene_specs.tasks.questions.positions_executor",
     )
     for function in ("x_area", "x_key")
     for number in range(20)
