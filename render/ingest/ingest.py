@@ -87,7 +87,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     if reading.own:
         files.note_license()
     uv = faces.layers.get(UV, np.zeros((len(slots), 3, 2), dtype=np.float32))
-    arrays: dict[str, NDArray[Any]] = dict(zip(ARRAYS, (faces.vertices, faces.triangles, uv, faces.slots), strict=True))
+    arrays: dict[str, Any] = dict(zip(ARRAYS, (faces.vertices, faces.triangles, uv, faces.slots), strict=True))
     facts = measured(faces.vertices) | {
         "sha256": _digest(((reading.up, reading.front), files.named_digests()), arrays),
         "unit": unit,
