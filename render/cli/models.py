@@ -31,7 +31,7 @@ def _models_in(folder: Path, own: bool, limit: int | None) -> Iterator[tuple[str
 
     if own:
         files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in MESH_SUFFIXES and path.is_file()]
-        yield from ((path.suffix.lower(), mesh_name(path.relative_to(folder).as_posix(), False)) for path in files)
+        yield from ((path.suffix.lower(), mesh_name(path.relative_to(folder).as_posix())) for path in files)
         return
     for category in library().categories():
         listed = enumerate(library().models(category)[:limit], 1)

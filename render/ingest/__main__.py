@@ -2,7 +2,7 @@
 
 Each line of its input is a `Reading` as JSON, and each line of its output the answer: `{}`, or an error in one line. It
 forks for each model, so that whatever a model does (a crash, an endless loop, gigabytes), this process lives on. It
-ends with its input, or at once where Blender is missing, and says so in its last line.
+ends with its input, or at once where Blender is missing, and says so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from diorama.render.ingest import confinement
 from diorama.render.machine.blender_series import require_module
 from diorama.scene_specs.errors import DioramaError, UsageError
-from diorama.scene_specs.shapes.shapenet.loading import READING, Reading
+from diorama.scene_specs.shapes.shapenet.loading import Reading
 
 # Seconds until a model that uses no time, such as one that waits for a pipe, is given up.
 _WAIT = 1.5 * confinement.SECONDS
@@ -102,12 +102,14 @@ def main() -> None:
     try:
         require_module("bpy")
     except UsageError as error:
-        sys.exit(str(error))
+        answers.write(json.dumps({"missing": str(error)}))
+        return
     from diorama.render.ingest import importing, ingest  # noqa: F401, what a confined process can no longer import
 
     importing.warm_up()
     for line in sys.stdin:
-        reading = READING.validate_json(line)
+        asked = json.loads(line)
+        reading = Reading(**asked | {key: Path(asked[key]) for key in ("path", "root", "folder")})
         if _UNCONFINED or confinement.is_supported():
             problem = _answer(reading)
         else:

@@ -12,6 +12,7 @@ import resource
 import struct
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 # CPU seconds, bytes beyond those of the process itself, and bytes of a file that it writes.
@@ -19,6 +20,7 @@ SECONDS, MEMORY, FILE_BYTES = 20, 2 << 30, 1 << 30
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _SIGKILL, _EPERM = 9, 1
+_IN_OPEN = 0x20
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _READ, _EXECUTE, _OF_FILES = 0xC, 0x1, 0x6
 # Machine -> its number in the kernel's audit, and the calls for sockets, new programs, other processes, io_uring, and
@@ -65,6 +67,32 @@ def limit() -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(kind, (bound, bound))
+
+
+class OpenedFiles:
+    """What any process opens in folders from now on; all files in them where the system doesn't tell."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._folders = [*folders]
+        start = getattr(_LIBC, "inotify_init1", None)
+        self._events = start(os.O_NONBLOCK | os.O_CLOEXEC) if start else -1
+        watch = [_LIBC.inotify_add_watch(self._events, os.fsencode(f), _IN_OPEN) for f in self._folders if start]
+        self._watched = dict(zip(watch, self._folders, strict=False))
+
+    def paths(self) -> set[Path]:
+        """Return their paths."""
+        paths, data = set(), b""
+        with suppress(BlockingIOError):
+            while self._events >= 0 and -1 not in self._watched:
+                data = data or os.read(self._events, 1 << 16)
+                watch, _, _, size = struct.unpack_from("iIII", data)
+                name, data = data[16 : 16 + size].rstrip(b"\0"), data[16 + size :]
+                if watch < 0:
+                    # Events were lost.
+                    break
+                paths.add(self._watched[watch] / os.fsdecode(name))
+            return {path for folder in self._folders for path in folder.iterdir()}
+        return paths
 
 
 def confine(readable: Iterable[Path], writable: Iterable[Path]) -> None:

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from diorama.scene_specs.errors import AssetError, counted
+from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.rotation import Floats
 
 # Triangles of a model, counted before they are made.
 MOST_TRIANGLES = 3_000_000
+# Names in a message.
+_SHOWN = 8
 _GEOMETRY = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 # Data type of an attribute -> the property of its elements, and their numbers.
 _TYPES = {"FLOAT": ("value", 1), "FLOAT2": ("vector", 2), "FLOAT_VECTOR": ("vector", 3)}
@@ -99,22 +102,18 @@ def load(path: Path, suffix: str) -> None:
             raise AssetError(f"found the ending {suffix!r}, which {series} does not read; export it as .glb")
 
 
-def gather(by_name: bool, reports: Sequence[str]) -> Imported:
+def gather(by_name: bool, part: str, reports: Sequence[str]) -> Imported:
     """Return the triangles of all objects that a render shows, with modifiers, skins, shape keys and instances.
 
     Args:
         by_name: whether the order of the objects changes from run to run.
+        part: name of a collection, or of an object that is taken with its children; "" for all.
         reports: what the importer said.
 
     Raises:
-        AssetError: there are none, or too many.
+        AssetError: there are none, or too many, or no such part.
     """
-    for modifier in [modifier for shown in bpy.data.objects for modifier in shown.modifiers]:
-        # As a render shows it, not the window.
-        modifier.show_viewport = modifier.show_render
-        if modifier.type in ("SUBSURF", "MULTIRES"):
-            modifier.levels = modifier.render_levels
-    graph = bpy.context.evaluated_depsgraph_get()
+    graph = _rendered(part)
     # An instance is valid until the next one, so they are gone through twice.
     shown = (entry.object for entry in graph.object_instances if _is_rendered(entry))
     total = sum(len(body.data.loops) - 2 * len(body.data.polygons) for body in shown if body.type == "MESH")
@@ -122,9 +121,9 @@ def gather(by_name: bool, reports: Sequence[str]) -> Imported:
         raise AssetError(f"found {total:,} triangles; allowed: {MOST_TRIANGLES:,}")
     names, slots = _layers_read(), dict[Any, int]()
     entries = filter(_is_rendered, graph.object_instances)
-    parts = [(entry.object.name, *part) for entry in entries if (part := _part_of(entry, graph, names, slots))]
+    parts = [(entry.object.name, *data) for entry in entries if (data := _part_of(entry, graph, names, slots))]
     if by_name:
-        parts.sort(key=lambda part: part[0])
+        parts.sort(key=lambda named: named[0])
     if not parts:
         raise AssetError("; ".join(["it has no faces", *reports[:1]]))
     widths = {name: values.shape[2] for *_, layers in parts for name, values in layers.items()}
@@ -132,6 +131,39 @@ def gather(by_name: bool, reports: Sequence[str]) -> Imported:
         name: np.concatenate([_layer_of(layers, name, width) for *_, layers in parts]) for name, width in widths.items()
     }
     return Imported(np.concatenate([own for _, own, _ in parts]), joined, [*slots])
+
+
+def _rendered(part: str) -> Any:
+    """Return the evaluated objects as a render has them, not the window: a process that was forked can't render."""
+    layer = bpy.context.view_layer
+    if part:
+        # Whatever its scene hides.
+        scene = bpy.data.scenes.new(part)
+        layer, whole, first = scene.view_layers[0], bpy.data.collections.get(part), bpy.data.objects.get(part)
+        if (chosen := whole or first) is None:
+            named = sorted(block.name for block in (*bpy.data.collections, *bpy.data.objects))
+            hint = did_you_mean(part, named) or f"there are: {', '.join(named[:_SHOWN])}"
+            raise AssetError(f"it has no collection or object {part!r}; {hint}")
+        chosen.hide_render = False
+        if whole is not None:
+            scene.collection.children.link(whole)
+        for body in [first, *first.children_recursive] if whole is None else ():
+            scene.collection.objects.link(body)
+    for block in (*bpy.data.collections, *bpy.data.objects):
+        block.hide_viewport = block.hide_render
+    for body in bpy.data.objects:
+        body.show_instancer_for_viewport = body.show_instancer_for_render
+        if body.name in layer.objects:
+            body.hide_set(False, view_layer=layer)
+        for modifier in body.modifiers:
+            modifier.show_viewport = modifier.show_render
+            if modifier.type in ("SUBSURF", "MULTIRES"):
+                modifier.levels = modifier.render_levels
+    for curve in bpy.data.curves:
+        curve.resolution_u = curve.render_resolution_u or curve.resolution_u
+        curve.resolution_v = curve.render_resolution_v or curve.resolution_v
+    layer.update()
+    return layer.depsgraph
 
 
 def _layer_of(layers: Layers, name: str, width: int) -> NDArray[Any]:

@@ -23,6 +23,7 @@ from diorama.render.ingest.preparing import Faces, mean_color, measured, prepare
 from diorama.render.ingest.repair import doubled_normals
 from diorama.render.renderers.cycles.blend_material import append_blocks
 from diorama.render.renderers.cycles.blender_meshes import add_triangles
+from diorama.render.renderers.cycles.model_objects import require_plain
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats
 from diorama.scene_specs.shapes.shapenet.loading import ARRAYS, Reading
@@ -35,8 +36,6 @@ _FROM_GLTF = {"+y": "+z", "-y": "-z", "+z": "-y", "-z": "+y"}
 # Numbers of an attribute -> its type, and the property that has them.
 _KINDS = {1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"), 4: ("FLOAT_COLOR", "color")}
 SHARP_DEG = 40.0
-# What a written file holds.
-_WRITTEN = (bpy.types.Mesh, bpy.types.Material, bpy.types.Image, bpy.types.ShaderNodeTree, bpy.types.Library)
 # What importers report: in 4.5 with the place in their code, in 5.2 with the time.
 _REPORTS = re.compile(
     r"^(?:(?:WARN|ERROR) \([\w.]+\): \S+:\d+ \w+: |[\d:.]+ +[\w.]+ +\| (?:WARNING|ERROR) "
@@ -67,19 +66,21 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     if (late := next((report for report in reports if "too long" in report), None)) is not None:
         # The importer ends there.
         raise AssetError(late)
+    files.read_opened()
     for text in (*(f"Blender reports: {report}" for report in reports), *left_out(files.gltf)):
         files.note(text)
     if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes) - len(reports)) > 0:
         files.note(f"{lost} faces without area were left out")
-    imported = gather(suffix == ".fbx", reports)
+    imported = gather(suffix == ".fbx", reading.part, reports)
     up, front = reading.up, reading.front
     if files.gltf is not None:
         # Blender has turned Y to Z.
         up, front = (_FROM_GLTF.get(axis, axis) for axis in (up, front))
     elif suffix in _TURNED:
         up, front = "+z", "-y"
+    axes = reading.up, reading.front, *filter(None, [reading.part])
     faces, unit = prepared(imported, up, front, suffix != ".blend", files.note)
-    surfaces.pack_images(files.texture, files.note)
+    surfaces.pack_images(files.imported_texture, files.note)
     used, slots = np.unique(faces.slots, return_inverse=True)
     listed = [imported.materials[slot] for slot in used]
     materials, colors = surfaces.complete(listed, files.mtl, COLOR in faces.layers, suffix, files.note)
@@ -89,7 +90,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
     uv = faces.layers.get(UV, np.zeros((len(slots), 3, 2), dtype=np.float32))
     arrays: dict[str, Any] = dict(zip(ARRAYS, (faces.vertices, faces.triangles, uv, faces.slots), strict=True))
     facts = measured(faces.vertices) | {
-        "sha256": _digest(((reading.up, reading.front), files.named_digests()), arrays),
+        "sha256": _digest((axes, files.named_digests()), arrays),
         "unit": unit,
         "color": mean_color(faces, colors),
         "notes": [*files.notes],
@@ -159,7 +160,4 @@ def _write_blend(mesh: Any, path: Path) -> None:
     """Write a mesh without anything that reads, runs or moves, and read it back to check that. Raises AssetError."""
     surfaces.strip()
     bpy.data.libraries.write(str(path), {mesh}, fake_user=True, compress=True)
-    for block in append_blocks(path, "meshes")[1]:
-        reads = block.library is not None or bool(getattr(block, "filepath_raw", ""))
-        if reads or getattr(block, "animation_data", None) is not None or not isinstance(block, _WRITTEN):
-            raise AssetError(f"its {block.id_type.lower()} {block.name!r} moves, reads a file or is no part of a mesh")
+    require_plain(append_blocks(path, "meshes")[1], "it")

@@ -6,14 +6,19 @@ Files that a model refers to count only below its root. A name that leads out of
 from __future__ import annotations
 
 import hashlib
+import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
+import bpy
+
+from diorama.render.ingest.confinement import OpenedFiles
 from diorama.render.ingest.obj_text import FACE, MTLLIB, Mtl, mtl_text, read_mtl, read_obj
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import file_state, read_foreign
@@ -22,8 +27,9 @@ from diorama.scene_specs.shapes.shapenet.model import FileState
 # Notes of a model, and characters of one: each image's record has them.
 _MOST_NOTES, _LONGEST_NOTE, _MOST_LICENSE = 100, 300, 1 << 20
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
-# Files of a folder that may be layers of a USD scene.
-_MOST_LAYERS = 256
+# Folders that layers of a USD scene are looked for in, and endings of files that a scene may consist of.
+_MOST_FOLDERS = 4_096
+_LAYERS = (".usd", ".usda", ".usdc", ".usdz", ".blend")
 
 
 @dataclass
@@ -46,6 +52,7 @@ class ModelFiles:
     mtl: Mtl = field(default_factory=dict)
     faces: int = 0
     gltf: Any = None
+    _opened: OpenedFiles | None = None
 
     def note(self, text: str) -> None:
         """Add a note, once; a long one is cut, and what comes after too many is only mentioned."""
@@ -115,10 +122,18 @@ class ModelFiles:
             case ".glb" | ".gltf":
                 self._read_gltf()
             case ".usd" | ".usda" | ".usdc":
-                layers = sorted(p for p in self.main.parent.rglob("*.usd*") if self._actual(p) is not None)
-                for path in layers[:_MOST_LAYERS]:
-                    self.read(path)
+                # Those near it first.
+                below = (Path(top) for top, *_ in os.walk(self.root))
+                near = [self.main.parent, *(p for p in self.main.parents if p.is_relative_to(self.root))]
+                self._opened = OpenedFiles(dict.fromkeys([*near, *islice(below, _MOST_FOLDERS)]))
         return self.main
+
+    def read_opened(self) -> None:
+        """Read what the importer has opened besides: layers of a USD scene, and libraries of a .blend file."""
+        paths = {Path(bpy.path.abspath(library.filepath)) for library in bpy.data.libraries}
+        paths |= self._opened.paths() if self._opened else set()
+        for path in sorted(path for path in paths if path.suffix.lower() in _LAYERS and self._actual(path) == path):
+            self.read(path)
 
     def _repaired_obj(self, content: bytes, folder: Path) -> Path:
         """Return a copy that Blender reads completely, whose textures have their real paths."""
@@ -144,11 +159,16 @@ class ModelFiles:
         known = self.states.get(Path(named))
         if known is not None and known.sha256:
             return Path(named)
-        path = self.locate(named.removeprefix(f"{self.main.parent}/"), "texture")
+        path = self.locate(named, "texture")
         if path is None:
             return None
         self.read(path)
         return path.resolve()
+
+    def imported_texture(self, named: str) -> Path | None:
+        """Read a texture like `texture`; Blender has made the name absolute, also a relative one."""
+        near = named.startswith(f"/{self.main.parts[1]}/")
+        return self.texture(os.path.relpath(named, self.main.parent) if near else named)
 
     def _text(self, content: bytes, name: str) -> str:
         """Return the text of a file; what is not UTF-8, or UTF-16 with its mark, is read as Latin-1 and noted."""

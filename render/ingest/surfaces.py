@@ -19,6 +19,7 @@ from diorama.render.ingest.importing import COLOR
 from diorama.render.ingest.obj_text import Mtl, factors_of, is_clamped
 from diorama.render.ingest.preparing import GRAY
 from diorama.render.renderers.cycles.blend_material import generated_pixels, packed_pixels, sum_pixels
+from diorama.render.renderers.cycles.model_objects import POINTERS, READERS
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import UNLIT_NODE
 from diorama.scene_specs.rotation import Vec, rounded3
@@ -29,9 +30,6 @@ _MOST_NODES = 5_000
 _LEAST_ALPHA = 0.05
 # Formats whose materials name no colors of vertices.
 _PLAIN = (".obj", ".ply", ".stl", ".dae")
-# Nodes that read files or run code, and pointers of nodes to what is not part of a material.
-_FORBIDDEN = ("SCRIPT", "TEX_IES")
-_POINTERS = ("object", "ies", "script")
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 Note = Callable[[str], None]
@@ -60,6 +58,8 @@ def complete(materials: Sequence[Any], mtl: Mtl, colored: bool, suffix: str, not
             node.name = "unlit"
         elif node.type == "OBJECT_INFO":
             note("a material depends on its object; all objects are one here")
+        elif _reads_place(node):
+            note(f"a material has the coordinates of its object (node {node.name!r}), which differ here")
     sizes: dict[int, int] = {}
     count = sum(_count_nodes(material.node_tree, sizes) for material in used)
     if count > _MOST_NODES:
@@ -128,6 +128,15 @@ def _trees(materials: Sequence[Any]) -> list[Any]:
         if tree is not None and trees.setdefault(str(tree.as_pointer()), tree) is tree:
             waiting += [node.node_tree for node in tree.nodes if node.type == "GROUP"]
     return [*trees.values()]
+
+
+def _reads_place(node: Any) -> bool:
+    """Whether a node has coordinates that change as a model is turned, centered and scaled, or becomes one object."""
+    if node.type in ("TEX_COORD", "NEW_GEOMETRY"):
+        return any(node.outputs[name].links for name in ("Generated", "Object", "Position") if name in node.outputs)
+    # Unlike that of an image, their default is no texture coordinate.
+    vector = node.inputs.get("Vector") if node.type.startswith("TEX_") and node.type != "TEX_IMAGE" else None
+    return vector is not None and not vector.links
 
 
 def _count_nodes(tree: Any, sizes: dict[int, int]) -> int:
@@ -306,8 +315,8 @@ def strip() -> None:
         for node in list(getattr(block, "nodes", ())):
             for link in list(node.inputs["Volume"].links) if node.type == "OUTPUT_MATERIAL" else ():
                 block.links.remove(link)
-            for pointer in _POINTERS:
+            for pointer in POINTERS:
                 if hasattr(node, pointer):
                     setattr(node, pointer, None)
-            if node.type in _FORBIDDEN:
+            if node.type in READERS:
                 block.nodes.remove(node)

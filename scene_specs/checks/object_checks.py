@@ -164,7 +164,7 @@ def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
             form = "person:<turn>/<nod>, degrees: turn from -80 to 80, nod from -60 to 60, at most four decimals"
             yield unexpected(path, shape, form, "such as person:30/-10")
     elif mesh is not None:
-        yield from asset_diagnostics(mesh.path, MESH_SUFFIXES, path)
+        yield from asset_diagnostics(mesh.path, (".blend",) if mesh.part else MESH_SUFFIXES, path)
     elif not is_model(shape):
         for diagnostic in unknown(shape, shapes(), path):
             file = shape.lower().endswith(MESH_SUFFIXES)

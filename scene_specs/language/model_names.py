@@ -4,8 +4,8 @@ category: a synset of ShapeNetCore (eight digits, WordNet 3.0), one of the words
 user's library. model: the id, which is the name of its folder (or .glb file), or `#3` for the third model of the
 category in the order of ids.
 
-file: path of a model file below an asset root. With `?up=z` at its end, Z points up in the file, else Y. A spec
-may also write {"mesh": <file>, "up": "z"}.
+file: path of a model file below an asset root. With `?up=z` at its end, Z points up in the file, else Y. With
+`?part=<name>`, one collection or object of a .blend file. A spec may also write {"mesh": <file>, "up": "z"}.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MODEL_MATERIALS = (ORIGINAL, PAINTED, UNLIT)
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
 _FORM = re.compile(rf"{PREFIX}(?P<category>{_PART})/(?P<model>{_PART}|#[1-9][0-9]{{0,6}})")
 
-_Z_UP = "?up=z"
+_Z_UP, _OF_FILE = "?up=z", "?part="
 
 # Synset -> ShapeNetCore's words (taxonomy.json), then those of iWISDM. Plurals are accepted, too.
 _WORDS: Mapping[str, str] = MappingProxyType(
@@ -139,10 +139,12 @@ class MeshFile(NamedTuple):
     Attributes:
         path: as written.
         z_up: whether Z points up in the file.
+        part: collection or object of a .blend file; "" for all of it.
     """
 
     path: str
     z_up: bool
+    part: str
 
 
 def is_model(shape: object) -> bool:
@@ -150,17 +152,17 @@ def is_model(shape: object) -> bool:
     return has_prefix(shape, PREFIX, FILE_PREFIX)
 
 
-def mesh_name(path: str, z_up: bool) -> str:
-    """Return the name of a model file."""
-    return f"{FILE_PREFIX}{path}{_Z_UP if z_up else ''}"
+def mesh_name(path: str, z_up: bool = False, part: str = "") -> str:
+    """Return the name of a model file, or of a part of one."""
+    return f"{FILE_PREFIX}{path}{_Z_UP if z_up else ''}{_OF_FILE if part else ''}{part}"
 
 
 def parse_mesh(shape: str) -> MeshFile | None:
     """Parse the name of a model file; None if the shape is not one. The path may be invalid."""
     if not shape.startswith(FILE_PREFIX):
         return None
-    path = shape.removeprefix(FILE_PREFIX)
-    return MeshFile(path.removesuffix(_Z_UP), path.endswith(_Z_UP))
+    path, _, part = shape.removeprefix(FILE_PREFIX).partition(_OF_FILE)
+    return MeshFile(path.removesuffix(_Z_UP), path.endswith(_Z_UP), part)
 
 
 def parse_model(shape: str) -> ModelName | None:

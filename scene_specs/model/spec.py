@@ -234,7 +234,7 @@ class OutlineSpec(SpecPart):
 
 
 class MeshSpec(SpecPart):
-    """A model in a file of your own; in specs and Scenes also as text, `model:<mesh>` or `model:<mesh>?up=z`.
+    """A model in a file of your own; in specs and Scenes also as text, such as `model:<mesh>` or `model:<mesh>?up=z`.
 
     Attributes:
         mesh: path of a model file below an asset root. Separate folders with `/`; `..` is not allowed. Diorama
@@ -242,14 +242,17 @@ class MeshSpec(SpecPart):
         up: the axis that points up in the file. If `up` is `y`, the front of the object faces +z, as in glTF and in
             Blender's exports; if `up` is `z`, the front faces -y. That it has a front, `"front_deg": 0` of the object
             says ([Whose left?](fields.md#whose-left)).
+        part: name of one collection of a .blend file, or of one object with its children; default all that a render
+            of the file shows.
     """
 
     mesh: Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^?]*$"), Allowed(examples=["mugs/red.glb"])]
     up: Literal["y", "z"] = "y"
+    part: Annotated[str, Field(min_length=1, max_length=100)] | None = None
 
     def shape(self) -> str:
         """Return the name of the shape."""
-        return mesh_name(self.mesh, self.up == "z")
+        return mesh_name(self.mesh, self.up == "z", self.part or "")
 
 
 class InventedSpec(SpecPart):

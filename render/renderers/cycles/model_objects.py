@@ -10,6 +10,7 @@ have faces of either orientation.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import bpy
@@ -21,6 +22,11 @@ from diorama.scene_specs.shapes.shapenet import Model, blend_of, load_model
 
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.
 KEPT, KEPT_FACES = 48, 3_000_000
+# What a model consists of.
+_ALLOWED = (bpy.types.Mesh, bpy.types.Material, bpy.types.Image, bpy.types.ShaderNodeTree, bpy.types.Library)
+# Nodes that read files or run code, and pointers of nodes to what is not part of a material.
+READERS = ("SCRIPT", "TEX_IES")
+POINTERS = ("object", "ies", "script")
 
 
 def _show_unlit(material: Any, wraps: bool) -> None:
@@ -115,10 +121,26 @@ class ModelStore:
         bpy.data.batch_remove(data.blocks)
 
 
+def require_plain(blocks: Iterable[Any], owner: str) -> None:
+    """Require that data-blocks are a mesh and its surfaces, which read, run and move nothing. Raises AssetError."""
+    own = [*blocks]
+    for block in (*own, *filter(None, (getattr(block, "node_tree", None) for block in own))):
+        nodes = getattr(block, "nodes", ())
+        foreign = [node.type in READERS or any(getattr(node, name, None) for name in POINTERS) for node in nodes]
+        reads = block.library is not None or bool(getattr(block, "filepath_raw", "")) or any(foreign)
+        if reads or getattr(block, "animation_data", None) is not None or not isinstance(block, _ALLOWED):
+            kind = block.id_type.lower()
+            raise AssetError(
+                f"{owner} holds the {kind} {block.name!r}, which moves, reads a file or is no part of a mesh"
+            )
+
+
 def _build_model(model: Model, unlit: bool) -> ModelData:
     """Append the mesh and materials of a model. Raises AssetError if the mesh is not the one that was measured."""
     path = blend_of(model)
     meshes, blocks, _ = append_blocks(path, "meshes")
+    # Whoever wrote it may have been taken over by the model.
+    require_plain(blocks, f"model {model.path}: {path}")
     libraries = [block for block in blocks if isinstance(block, bpy.types.Library)]
     bpy.data.batch_remove(libraries)
     mesh = next(iter(meshes), None)

@@ -43,6 +43,7 @@ class Library:
         root: absolute path.
         up: axis of the models, such as "+y"; .glb files always have glTF's.
         front: axis of the models' fronts, such as "-z".
+        part: the one of a .blend file that is read; "" for all.
         own: whether its one model is a user's own file, which may say its license.
     """
 
@@ -50,6 +51,7 @@ class Library:
     root: Path
     up: str = "+y"
     front: str = "-z"
+    part: str = ""
 
     def axes(self, path: Path) -> tuple[str, str]:
         """Up and front of a file's model. In glTF, Y is up whatever the axes of the library."""
@@ -143,7 +145,7 @@ def source_of(shape: str) -> Library:
         return library()
     root, file = find_asset(mesh.path)
     # Y up with +z in front is what glTF says and what Blender writes into .obj files.
-    return MeshFolder(root, *(("+z", "-y") if mesh.z_up else ("+y", "+z")), file)
+    return MeshFolder(root, *(("+z", "-y") if mesh.z_up else ("+y", "+z")), mesh.part, file)
 
 
 def _candidate_files(folder: Path, model: str) -> list[Path]:

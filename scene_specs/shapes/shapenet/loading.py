@@ -14,6 +14,7 @@ import io
 import json
 import logging
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -49,6 +50,8 @@ ARRAYS = ("vertices", "triangles", "uv", "slots")
 _MODEL = TypeAdapter(Model)
 # The program that reads models by Blender.
 _READER = "diorama.render.ingest"
+# Seconds until it is given up; it has a limit of its own for a model.
+_WAIT = 120
 
 
 def canonical(shape: str) -> str:
@@ -98,6 +101,7 @@ class Reading:
         up: axis of the file, such as "+y".
         front: axis of the model's front.
         own: whether it is a user's own file, whose normals count.
+        part: name of a collection or object; "" for all of the file.
         folder: for `model.npz` and `model.blend`.
     """
 
@@ -106,11 +110,8 @@ class Reading:
     up: str
     front: str
     own: bool
+    part: str
     folder: Path
-
-
-# One line of JSON for a request.
-READING = TypeAdapter(Reading)
 
 
 class ReadingProcess:
@@ -133,22 +134,25 @@ class ReadingProcess:
             raise UsageError(f"model {reading.path} was not read before, and {missing}")
         with self._lock:
             process = self._started()
-            assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+            assert process.stdin is not None and process.stdout is not None
             with suppress(OSError):
-                process.stdin.write(f"{READING.dump_json(reading).decode()}\n")
+                process.stdin.write(f"{json.dumps(vars(reading), default=str)}\n")
                 process.stdin.flush()
-            answer = process.stdout.readline()
-            if not answer and process.wait() == 1:
-                *_, cause = process.stderr.read().splitlines()
-                raise UsageError(f"model {reading.path} was not read before; {cause}")
-        if problem := json.loads(answer or '{"error": "the process that reads it was killed"}').get("error"):
-            raise AssetError(f"model {reading.path}: {problem}")
+            if select.select([process.stdout], [], [], _WAIT)[0]:
+                answer = json.loads(process.stdout.readline() or '{"error": "the process that reads it was killed"}')
+            else:
+                answer = {"error": f"the process that reads it did not answer in {_WAIT} s"}
+                self.close()
+        if "missing" in answer:
+            raise UsageError(f"model {reading.path} was not read before; {answer['missing']}")
+        if "error" in answer:
+            raise AssetError(f"model {reading.path}: {answer['error']}")
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self.close()
             command, pipe = [sys.executable, "-W", "ignore", "-m", _READER], subprocess.PIPE
-            started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+            started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
             self._process = self._stack.enter_context(started)
             self._stack.callback(started.kill)
         return self._process
@@ -201,7 +205,7 @@ class ModelCache:
     def __init__(self, path: Path, library: Library) -> None:
         self._path, self._library = path, library
         text = "\0".join((VERSION, str(path), str(library.root), library.up, library.front))
-        text += "\0own" * library.own
+        text += "\0own" * library.own + library.part
         key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._folder = cache_folder() / "models" / key[:2]
         self._entry = self._folder / f"{key}-{_blender_version()}.npz"
@@ -250,7 +254,7 @@ class ModelCache:
             spool = tempfile.TemporaryDirectory(dir=_spare_folder().name)
         with spool:
             made = Path(spool.name).resolve()
-            _reader.read(Reading(self._path, library.root, *library.axes(self._path), library.own, made))
+            _reader.read(Reading(self._path, library.root, *library.axes(self._path), library.own, library.part, made))
             if any(path.is_symlink() or not path.is_file() for path in (made / "model.blend", made / "model.npz")):
                 raise AssetError(f"model {self._path}: the process that reads it wrote something else than files")
             blend = (made / "model.blend").replace(made.parent / self.blend.name)

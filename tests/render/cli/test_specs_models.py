@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +118,15 @@ def test_a_folder_without_models_is_an_error(tmp_path: Path, own: list[str], adv
     (tmp_path / "bare").mkdir()
     result = run("models", tmp_path / "bare", *own)
     assert result.exit_code == 2 and advice in result.stderr
+
+
+def test_a_name_that_is_no_text_is_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.glb")).write_bytes(glb())
+    (folder / os.fsdecode(b"caf\xe9.obj")).write_bytes(b"no model")
+    script = Path(sys.executable).with_name("render-specs")
+    for option in ("--json", "--own"):
+        done = subprocess.run([script, "models", folder, "--own", option], capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr.count(b"Traceback")) == (1, 0), done.stderr
+        assert (b"caf" in done.stdout and b"1 of 2 models" in done.stdout) or b'"refused": 1' in done.stdout

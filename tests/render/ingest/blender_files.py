@@ -75,6 +75,8 @@ def write_all(folder: Path, texture: str) -> None:
     write_subdivided(folder / "subdivided.blend")
     write_named(folder / "named.blend")
     write_stereo(folder / "stereo.blend")
+    write_parts(folder / "parts.blend")
+    write_noise(folder / "noise.blend")
 
 
 def write_subdivided(path: Path) -> None:
@@ -113,6 +115,44 @@ def write_stereo(path: Path) -> None:
     save(path)
     for name in ("v_L.png", "v_R.png"):
         path.with_name(name).unlink()
+
+
+def write_noise(path: Path) -> None:
+    """The box with a noise of its own coordinates."""
+    box = start()
+    material = bpy.data.materials.new("Paint")
+    material.use_nodes = True
+    node = material.node_tree.nodes.new("ShaderNodeTexNoise")
+    material.node_tree.links.new(node.outputs["Color"], material.node_tree.nodes["Principled BSDF"].inputs["Roughness"])
+    box.data.materials.append(material)
+    save(path)
+
+
+def write_parts(path: Path) -> None:
+    """Three parts, of which the window hides the first and a render the last."""
+    box = start()
+    box.hide_set(True)
+    lid = bpy.data.objects.new("Lid", box.data.copy())
+    # Its place counts from the middle of the box.
+    lid.parent, lid.location = box, (10, 0, 0)
+    bpy.context.scene.collection.objects.link(lid)
+    lid.hide_render = True
+    spare = bpy.data.collections.new("Spare")
+    bpy.context.scene.collection.children.link(spare)
+    for name, place in (("Spare lid", 0), ("Spare box", 50)):
+        copied = bpy.data.objects.new(name, box.data.copy())
+        copied.location = (place, 100, 0)
+        spare.objects.link(copied)
+    spare.hide_render = True
+    tube = bpy.data.curves.new("Tube", "CURVE")
+    tube.dimensions, tube.bevel_depth = "3D", 1.0
+    tube.splines.new("POLY").points.add(1)
+    tube.splines[0].points[1].co = (0, 0, 6, 1)
+    tube.bevel_resolution = 0
+    pipe = bpy.data.objects.new("Pipe", tube)
+    pipe.hide_render = True
+    bpy.context.scene.collection.objects.link(pipe)
+    save(path)
 
 
 def write_scene(path: Path, texture: str) -> None:

@@ -95,7 +95,7 @@ def judge(path: Path, root: Path, readers: str | None, pair: Path) -> dict[str, 
     axes = ("+y", "+z") if path.suffix.lower() in UPRIGHT else ("+z", "-y")
     says, ended = [], 0
     try:
-        model = load_model(f"mesh:{path.relative_to(root)}", MeshFolder(root, *axes, path.resolve()))
+        model = load_model(f"mesh:{path.relative_to(root)}", MeshFolder(root, *axes, file=path.resolve()))
         blend = blend_of(model)
     except DioramaError as error:
         alone = "error" not in other

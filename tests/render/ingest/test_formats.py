@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from diorama.scene_specs.asset_roots import searching
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.shapes.shapenet import Model, load_model
 from tests.hostile.traps import ROOT
 from tests.render.ingest.blends import OLD
 from tests.render.ingest.cases import Case
@@ -384,6 +387,8 @@ MADE: dict[str, dict[str, Any]] = {
     "packed.blend": {"colors": TINTED},
     "scene.blend": {"faces": (22,), "colors": {RED: 11, (1, 0.5, 0): 11}, "notes": ("1 camera", "1 light")},
     "named.blend": {"colors": {(0, 1, 0): 12}},
+    "parts.blend": {"notes": ("its materials are not defined",)},
+    "noise.blend": {"notes": ("a material has the coordinates of its object (node 'Noise Texture')",)},
     "stereo.blend": {"error": "has 81,000,256 pixels; allowed"},
     "subdivided.blend": {"faces": (48,), "notes": ("its materials are not defined",)},
     **({"draco.glb": DRACO} if OLD else {}),
@@ -396,3 +401,42 @@ def test_what_blender_wrote_is_read_as_it_was(tmp_path: Path, made: Path, name: 
     content: Callable[[], bytes] = (made / name).read_bytes
     (tmp_path / "files").mkdir()
     Case(name, content, name, beside, **{"size": (2, 4, 6), **MADE[name]}).check(tmp_path / "files")
+
+
+@pytest.mark.parametrize(("part", "size"), [("Box", (2, 4, 6)), ("Lid", (2, 4, 6)), ("Spare", (52, 4, 6))])
+def test_a_part_of_a_file_is_an_object_with_its_children_or_a_collection(
+    tmp_path: Path, made: Path, part: str, size: tuple[int, int, int]
+) -> None:
+    name = f"parts.blend?part={part}"
+    with searching([made]):
+        model, whole = load_model(f"model:{name}"), load_model("model:parts.blend")
+    np.testing.assert_allclose(np.subtract(model.upper, model.lower) * model.unit, size, rtol=1e-5)
+    assert model.sha256 != whole.sha256 != load_part(made, "Box").sha256
+
+
+def test_a_part_that_is_not_there_is_named_with_its_like(made: Path) -> None:
+    with pytest.raises(AssetError, match="it has no collection or object 'box'; did you mean 'Box'"):
+        load_part(made, "box")
+
+
+def load_part(folder: Path, part: str) -> Model:
+    with searching([folder]):
+        return load_model(f"model:parts.blend?part={part}")
+
+
+def test_layers_of_a_scene_count_wherever_they_lie(tmp_path: Path) -> None:
+    files = {"base/part.usda": mesh_text().encode(), "tex.png": quadrants(), "scenes/other.usda": b"#usda 1.0"}
+    files["base/tex.png"] = files["tex.png"]
+    case = Case("m", lambda: LAYERS.replace(b"@part", b"@../base/part"), "scenes/m.usda", files)
+    before = case.load(tmp_path)
+    assert {str(Path(state.path).relative_to(tmp_path)) for state in before.files if state.sha256} == {
+        "base/part.usda",
+        "base/tex.png",
+        "scenes/m.usda",
+    }
+    # Its image was found at once, and the record names no folder of this machine.
+    assert before.notes == ()
+    (tmp_path / "scenes/other.usda").write_bytes(b"#usda 1.0 ")
+    assert before.is_current()
+    files["base/part.usda"] = mesh_text().replace("-1", "-2").encode()
+    assert case.load(tmp_path).sha256 != before.sha256

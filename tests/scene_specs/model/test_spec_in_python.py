@@ -30,7 +30,7 @@ PUBLIC = {name: model for name in spec.__all__ if (model := getattr(spec, name))
 def every_field() -> list[diorama.EpisodeSpec]:
     """Specs in which every field of every model has a value."""
     prism = diorama.OutlineSpec(polygon=[(0, 0), (1, 0), (0, 1)], outline=None, height=1)
-    mesh = diorama.MeshSpec(mesh="mugs/red.glb", up="y")
+    mesh = diorama.MeshSpec(mesh="mugs/red.blend", up="y", part="Mug")
     blob = diorama.InventedShape(invented=diorama.InventedSpec(family="blob", seed=1, axes={"roundness": 0.3}))
     glow = diorama.MaterialSpec(name="emission", strength=5)
     checker = diorama.MaterialSpec(blend="materials/checker.blend", group="Checker")
@@ -124,7 +124,10 @@ def test_parts_are_kept_as_they_are_given() -> None:
     frame = first.frames[0]
     assert (first.version, second.version) == (1, 1)
     assert frame.truth == {"answer": None} and first.task == {"answer": [1, None]}
-    assert frame.objects[0].shape == "model:mugs/red.glb" and frame.objects[2].shape == "invented:blob/1?roundness=0.3"
+    assert (
+        frame.objects[0].shape == "model:mugs/red.blend?part=Mug"
+        and frame.objects[2].shape == "invented:blob/1?roundness=0.3"
+    )
     assert isinstance(frame.objects, tuple) and isinstance(frame.objects[0], diorama.ObjectSpec)
     assert dict(frame.objects[2].material or ()) == {
         "name": "glass",

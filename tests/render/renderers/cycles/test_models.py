@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from diorama.render.api import RenderedImage, compile_spec, render_scene
+from diorama.render.renderers.cycles.blend_material import append_blocks
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.fake import FakeRenderer
@@ -19,6 +21,7 @@ from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.shapes.shapenet import load_model
 from tests.mesh_files import MTL, glb, write_obj
 from tests.scene_specs.shapes.shapenet.trees import CASES, Case, Tree, obj
 
@@ -295,3 +298,24 @@ def test_a_mesh_that_changed_since_its_scene_was_made_is_refused(tmp_path: Path)
     own = CyclesRenderer("cpu", 2, [tmp_path])
     with pytest.raises(AssetError, match=r"asset model:mug.obj: the Scene was made with"):
         render_scene(scene, renderer=own, asset_roots=[tmp_path])
+
+
+@pytest.mark.parametrize("fault", ["path", "driver", "script"])
+def test_a_blend_that_reads_or_runs_something_is_refused(tmp_path: Path, fault: str) -> None:
+    """Whatever has written it: the process that reads models could have been taken over by one."""
+    tree = Tree(tmp_path / "library", obj()).write()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DIORAMA_SHAPENET", str(tree.root))
+        model = load_model(tree.shape)
+        mesh = append_blocks(model.blend, "meshes")[0][0]
+        nodes = mesh.materials[0].node_tree.nodes
+        if fault == "path":
+            nodes.new("ShaderNodeTexImage").image = bpy.data.images.new("secret", 4, 4)
+            nodes[-1].image.filepath_raw = "/etc/passwd"
+        elif fault == "driver":
+            nodes["Principled BSDF"].inputs["Roughness"].driver_add("default_value")
+        else:
+            nodes.new("ShaderNodeScript")
+        bpy.data.libraries.write(str(model.blend), {mesh}, fake_user=True)
+        with pytest.raises(AssetError, match="which moves, reads a file or is no part of a mesh"):
+            ModelStore([]).get(tree.shape)

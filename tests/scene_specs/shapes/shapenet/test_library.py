@@ -268,3 +268,27 @@ def test_the_blend_of_a_packaged_model_is_not_taken_from_a_cache_that_all_may_wr
     loading._held.clear()
     loading._warned.clear()
     assert not load_model("shapenet:chairs/#1").blend.is_file()
+
+
+READERS = {
+    "import time; time.sleep(60)": (AssetError, "the process that reads it did not answer in 2 s"),
+    "raise SystemExit(1)": (AssetError, "the process that reads it was killed"),
+    'print(\'{"missing": "no Blender here"}\')': (UsageError, "was not read before; no Blender here"),
+}
+
+
+@pytest.mark.parametrize("code", READERS)
+def test_a_reader_that_is_silent_ends_or_lacks_blender_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    (tmp_path / "strange_reader.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(loading, "_READER", "strange_reader")
+    monkeypatch.setattr(loading, "_reader", loading.ReadingProcess())
+    monkeypatch.setattr(loading, "_WAIT", 2)
+    tree = Tree(tmp_path / "root", obj()).write()
+    kind, part = READERS[code]
+    with pytest.raises(kind, match=part):
+        load_model(tree.shape, Library(tree.root.resolve()))
+    loading._reader.close()
