@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,10 +18,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import bpy
+import numpy as np
 
 from diorama.render.ingest.confinement import OpenedFiles
 from diorama.render.ingest.obj_text import FACE, MTLLIB, Mtl, mtl_text, read_mtl, read_obj
-from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.errors import AssetError, counted
 from diorama.scene_specs.files.foreign import file_state, read_foreign
 from diorama.scene_specs.shapes.shapenet.model import FileState
 
@@ -29,7 +31,43 @@ _MOST_NOTES, _LONGEST_NOTE, _MOST_LICENSE = 100, 300, 1 << 20
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 # Folders that layers of a USD scene are looked for in, and endings of files that a scene may consist of.
 _MOST_FOLDERS = 4_096
+# The header of a .ply file whose vertices come first.
+_PLY = re.compile(
+    rb"ply\s+format (?:ascii|binary_(little|big)_endian) 1.0\s(?:comment.*\n|obj_info.*\n|\s)*"
+    rb"element vertex (\d+)((?:\s+(?:comment.*|property \w+ \w+(?=\s)))*)(?=\s+e)(?s:.)*?\bend_header\r?\n"
+)
+_NO_NUMBER = re.compile(rb"[\s,]-?(?:nan|inf)(?=[\s,])", re.IGNORECASE)
+_PLY_CODES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4"}
+_PLY_CODES |= {
+    "double": "f8",
+    "int8": "i1",
+    "uint8": "u1",
+    "int16": "i2",
+    "uint16": "u2",
+    "int32": "i4",
+    "uint32": "u4",
+}
+_PLY_CODES |= {"float32": "f4", "float64": "f8"}
 _LAYERS = (".usd", ".usda", ".usdc", ".usdz", ".blend")
+
+
+def _numberless(content: bytes) -> int:
+    """Count the coordinates of vertices that are no numbers in a .ply file, or in an .fbx file of text."""
+    match = _PLY.match(content)
+    if match is None:
+        return len(_NO_NUMBER.findall(content))
+    order, count, body = match[1], int(match[2]), content[match.end() :]
+    names = re.findall(rb"property (\w+) (\w+)", match[3])
+    if order is None:
+        rows = [line.split()[: len(names)] for line in body.splitlines()[:count]]
+        columns = [k for k, (_, name) in enumerate(names) if name in (b"x", b"y", b"z")]
+        return sum(
+            row[k].lower().lstrip(b"+-")[:3] in (b"nan", b"inf") for row in rows for k in columns if k < len(row)
+        )
+    types = {name.decode(): f"{'<>'[order == b'big']}{_PLY_CODES[word.decode()]}" for word, name in names}
+    kind = np.dtype([*types.items()])
+    values = np.frombuffer(body, kind, min(count, len(body) // kind.itemsize))
+    return sum(int((~np.isfinite(values[axis])).sum()) for axis in ("x", "y", "z") if axis in types)
 
 
 @dataclass
@@ -121,6 +159,9 @@ class ModelFiles:
                 return self._repaired_obj(content, folder)
             case ".glb" | ".gltf":
                 self._read_gltf()
+            case ".ply" | ".fbx" if bad := _numberless(content):
+                # Blender reads those as 0.
+                self.note(f"{counted(bad, 'coordinate')} without a number, read as 0")
             case ".usd" | ".usda" | ".usdc":
                 # Those near it first.
                 below = (Path(top) for top, *_ in os.walk(self.root))

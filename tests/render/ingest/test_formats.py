@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import math
 import struct
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -440,3 +442,35 @@ def test_layers_of_a_scene_count_wherever_they_lie(tmp_path: Path) -> None:
     assert before.is_current()
     files["base/part.usda"] = mesh_text().replace("-1", "-2").encode()
     assert case.load(tmp_path).sha256 != before.sha256
+
+
+def ply_with(value: float, order: str) -> bytes:
+    content = ply(f"binary_{order}_endian")
+    start = content.index(b"end_header\n") + 11
+    return content[:start] + struct.pack("<f" if order == "little" else ">f", value) + content[start + 4 :]
+
+
+LEFT_OUT = "5 faces with corners that are no numbers"
+NUMBERLESS: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "PLY as text": ("m.ply", lambda: ply().replace(b"-1 -2 -3", b"nan -2 -Inf"), "2 coordinates without a number"),
+    "PLY, little-endian": ("m.ply", lambda: ply_with(math.nan, "little"), "1 coordinate without a number"),
+    "PLY, big-endian": ("m.ply", lambda: ply_with(-math.inf, "big"), "1 coordinate without a number"),
+    "STL": ("m.stl", lambda: ascii_stl().replace(b"vertex -1 -2 -3", b"vertex nan -2 -3"), LEFT_OUT),
+    "FBX": ("m.fbx", lambda: ascii_fbx().replace(b"a: -1,-2,-3", b"a: nan,-2,-3"), "1 coordinate without a number"),
+    "USD": ("m.usda", lambda: mesh_text().replace("(-1, -2, -3)", "(nan, -2, -3)").encode(), LEFT_OUT),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERLESS)
+def test_coordinates_that_are_no_numbers_are_noted(tmp_path: Path, name: str) -> None:
+    file, content, note = NUMBERLESS[name]
+    model = Case(name, content, file, {"tex.png": quadrants()}).load(tmp_path)
+    assert note in model.notes[0]
+    assert len(model.triangles) == (7 if note == LEFT_OUT else 12)
+
+
+def test_a_list_among_the_numbers_of_vertices_is_no_fault(tmp_path: Path) -> None:
+    """Their sizes differ, so nothing is said of the numbers."""
+    text = ply("binary_little_endian").replace(b"element face", b"property list uchar int more\nelement face")
+    with suppress(AssetError):
+        assert not any("number" in note for note in Case("m", lambda: text, "m.ply").load(tmp_path).notes)
