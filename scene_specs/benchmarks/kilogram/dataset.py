@@ -12,7 +12,6 @@ from importlib import resources
 from itertools import accumulate, pairwise
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
 
 from diorama.scene_specs.benchmarks.kilogram import Drawings
 from diorama.scene_specs.benchmarks.kilogram.annotations import (
@@ -33,15 +32,15 @@ from diorama.scene_specs.tasks.benchmark import Result
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")
 # Published split sizes, of 1,016 tangrams. Validation is one annotation of each of 240 training tangrams.
-PUBLISHED: Mapping[str, int] = MappingProxyType({"train": 692, "dev": 125, "heldout": 125, "dense": 74})
+PUBLISHED: Mapping[str, int] = {"train": 692, "dev": 125, "heldout": 125, "dense": 74}
 VALIDATION = (240, 692)
 # Shares of Diorama's own tangrams. None has enough descriptions for a dense split, and games need ten tangrams.
-OWN: Mapping[str, int] = MappingProxyType({"train": 3, "dev": 1, "heldout": 1})
+OWN: Mapping[str, int] = {"train": 3, "dev": 1, "heldout": 1}
 # Built by diorama.assets.build.tangrams.
 OWN_FOLDER = Path(str(resources.files("diorama.assets"))) / "tangrams"
 MOST_BYTES = 512 << 20
 # Names of the published file that differ from ours.
-_PUBLISHED_NAMES: Mapping[str, str] = MappingProxyType({"development": "dev"})
+_PUBLISHED_NAMES: Mapping[str, str] = {"development": "dev"}
 _VALIDATION_FILES = re.compile(r"^val_files *= *\[([^\]]*)\]", re.MULTILINE)
 
 

@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations
@@ -29,7 +28,7 @@ CAMERA = {"location": list(EYE), "look_at": [0.0, 0.0, 0.0], "jitter": 0.3}
 AREA = {"x": [-4.0, 4.0], "y": [-4.0, 4.0]}
 WOOD = {"blend": "materials/wood.blend", "group": "Wood"}
 # Dark gray instead of black, so that shading is visible.
-TABLE_RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "black": (38, 35, 33)})
+TABLE_RGB: Mapping[str, tuple[int, int, int]] = {**RGB, "black": (38, 35, 33)}
 
 
 def objects_of(dataset: Dataset, example: Example, condition: str, options: Options) -> list[ObjectData]:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,10 +40,8 @@ _PUBLISHED = (
 )
 _LISTS = ("targets", "images", "texts")
 # Our splits, by the published folders.
-_SPLITS: Mapping[str, str] = MappingProxyType(
-    {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
-)
-_PALETTE: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "white": (255, 255, 255)})
+_SPLITS: Mapping[str, str] = {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
+_PALETTE: Mapping[str, tuple[int, int, int]] = {**RGB, "white": (255, 255, 255)}
 _FOLDER = re.compile(r"(controlled|random|augmented)(?:-([0-9]+))?")
 log = logging.getLogger(__name__)
 
