@@ -113,8 +113,7 @@ def questions(
         if format == "clevr":
             stream.writelines(_clevr_file(_numbered(views, store), asker))
         else:
-            is_asked = kind == "questions"
-            items = _asked(views, asker) if is_asked else _described(kind, views, words, seed, min_pixels)
+            items = _asked(views, asker) if kind == "questions" else _described(kind, views, words, seed, min_pixels)
             if kind == "scenes":
                 items = starmap(scene_graph, _numbered(views, store))
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
@@ -191,8 +190,7 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
     renderer = FakeRenderer()
     for item in read_checked(files):
         settings = episode_settings(item.episode, None, size)
-        key = render_key_of(item.episode, settings, "fake", roots)
-        yield make_record(renderer, item.episode, key, settings, roots)
+        yield make_record(renderer, item.episode, render_key_of(item.episode, settings, "fake", roots), settings, roots)
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner) -> Iterator[dict[str, Any]]:

@@ -248,8 +248,7 @@ class ModelFiles:
             self.note(f"license: {str(text).strip()[:100]}")
 
     def _licenses(self) -> Iterator[object]:
-        names = (f"{self.main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")
-        for path in map(self.main.with_name, names):
+        for path in map(self.main.with_name, (f"{self.main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")):
             if path.is_symlink():
                 raise AssetError(f"license {path}: is a symbolic link; copy its target in its place")
             self._watch(path)

@@ -149,8 +149,7 @@ def _build_trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
     for frame, slot in plan.slots():
         location, model, side = (solution[variable] for variable in object_variables(frame, slot))
         distractor = frame in plan.fillers or (slot > 0 and frame in plan.described)
-        item = Item(location[0], model[0], model[1], side[0], rng.below(VARIANTS))
-        frames[frame].append(Shown(item, distractor))
+        frames[frame].append(Shown(Item(location[0], model[0], model[1], side[0], rng.below(VARIANTS)), distractor))
     numbers = object_numbers(frames)
     answered = []
     for number, placed in enumerate(plan.placed):

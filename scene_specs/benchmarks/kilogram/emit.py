@@ -80,8 +80,7 @@ def drawn_digest(objects: Sequence[ObjectData], parts: Sequence[Part]) -> str:
         + [float(value) for point in (*item["shape"]["polygon"], item["location"]) for value in point]
         for item in objects
     ]
-    text = json.dumps([places, [[part.name, part.pieces] for part in parts]])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([places, [[part.name, part.pieces] for part in parts]]).encode()).hexdigest()[:16]
 
 
 def frame_of(dataset: Dataset, example: Example, condition: str, options: Options, name: str) -> FrameData:

@@ -92,8 +92,7 @@ class Example:
 @lru_cache(maxsize=50_000)
 def whole_example(annotation: Annotation, seed: int) -> Example:
     """Return the example with all parts, in an order drawn for this annotation."""
-    groups = list(annotation.groups().items())
-    parts = tuple(shuffled(generator(seed, f"kilogram/{annotation.key}", "parts"), groups))
+    parts = tuple(shuffled(generator(seed, f"kilogram/{annotation.key}", "parts"), list(annotation.groups().items())))
     return Example(annotation, parts, tuple(range(len(parts))))
 
 

@@ -97,8 +97,7 @@ class GameLists:
             (games,) = counts.setdefault(str(task.shown_parts), [{"target": target, "distractors": []}])
             games["distractors"].append(others)
         elif task.number == 0:
-            item = {"targets": targets[0], "images": images, "texts": hashed[0]}
-            self.stimuli[f"{path}_stimuli.json"].append(item)
+            self.stimuli[f"{path}_stimuli.json"].append({"targets": targets[0], "images": images, "texts": hashed[0]})
 
     def extend(self, path: str, **columns: list[str]) -> None:
         """Append rows to a list."""

@@ -305,8 +305,7 @@ def _from_lowest(polygon: Polygon) -> Polygon:
     """Return the polygon with its lowest corner (of several, the leftmost) first and at the origin."""
     start = min(range(len(polygon)), key=lambda k: (polygon[k][1], polygon[k][0]))
     x0, y0 = polygon[start]
-    turned = (*polygon[start:], *polygon[:start])
-    return tuple((x - x0, y - y0) for x, y in turned)
+    return tuple((x - x0, y - y0) for x, y in (*polygon[start:], *polygon[:start]))
 
 
 def tangram_problems(tangram: Tangram, by_edges: bool = False) -> list[str]:

@@ -211,8 +211,7 @@ class _Reader:
     @cache  # noqa: B019 - A reader lives as long as its import.
     def _known_exceptions(self) -> frozenset[str]:
         """Return the scenes of this file in which the published values are known to disagree."""
-        digest = hashlib.sha256(read_foreign(Path(self.source.file))).hexdigest()
-        return _EXCEPTIONS.get(digest, frozenset())
+        return _EXCEPTIONS.get(hashlib.sha256(read_foreign(Path(self.source.file))).hexdigest(), frozenset())
 
     def _read_picture(self, key: str) -> NDArray[np.uint8] | None:
         """Return the image of a scene, (H, W, 3); None if there is none."""

@@ -96,8 +96,7 @@ def _all_sets() -> dict[str, Set]:
     sets.append(Set("set-pos-compositional", "set-pos", _COMPOSITIONAL, compositional=True))
     for letter, swapped in GENERALIZATION.items():
         splits = {"train": 8000, "val": 1000}
-        base = "set-pos-compositional"
-        sets.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, base, swapped))
+        sets.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, "set-pos-compositional", swapped))
     return {which.name: which for which in sets}
 
 
@@ -115,10 +114,9 @@ def set_by(name: str, options: Options) -> Set:
     """Return a set with the terms of options."""
     shapes = tuple(shape for shape in SHAPES if shape in options.shapes)
     colors = tuple(color for color in COLORS if color in options.colors)
-    rads = tuple(sorted({*options.rads}))
     return replace(
         SETS[name], reference_k=options.reference_k, reference_sigma=options.reference_sigma, shapes=shapes,
-        colors=colors, rads=rads,
+        colors=colors, rads=tuple(sorted({*options.rads})),
     )  # fmt: skip
 
 
