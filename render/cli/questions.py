@@ -143,7 +143,8 @@ def _views(
     if not any(is_store):
         if where is not None or at is not None:
             raise UsageError("--where and --at are for stores; found specs")
-        records = islice((one for one in _drawn(sources, size, asset_roots) if _is_in(one, splits)), limit)
+        drawn = _drawn(sources, size, asset_roots)
+        records = islice((record for record in drawn if not splits or record.scene.split in splits), limit)
     elif len(sources) > 1:
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
     elif size:
@@ -174,10 +175,6 @@ def _counting_unknown(views: Iterable[ImageView]) -> Iterator[ImageView]:
     if unknown:
         problem = f"{counted(unknown, 'image')} of older records: what is above or below what is left out, as meshes"
         log.warning("%s of theirs are not on this machine; name their folder with --asset-root or --shapenet", problem)
-
-
-def _is_in(record: EpisodeRecord, splits: tuple[str, ...]) -> bool:
-    return not splits or record.scene.split in splits
 
 
 def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Path, ...]) -> Iterator[EpisodeRecord]:

@@ -162,8 +162,7 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
             says = describe(graph, others)
             described[name] = {"text": text_of(says), "length": len(says.atoms()), "says": says.data()}
         descriptions.append({**described, "single": list(similarity.single[k])})
-    pairs = [f"{a}-{b}" for a, b in combinations(range(SIZE), 2)]
-    differences = dict(zip(pairs, similarity.differences, strict=True))
+    differences = dict(zip([f"{a}-{b}" for a, b in combinations(range(SIZE), 2)], similarity.differences, strict=True))
     return {"similarity": {"values": similarity.values, "differences": differences}, "descriptions": descriptions}
 
 

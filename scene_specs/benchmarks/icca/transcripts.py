@@ -56,7 +56,6 @@ class Transcript(NamedTuple):
 
 def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
     """Return the header keys that all games of a run share, with the types that JSON reads back."""
-    models = {"models": dict(setup.models)} if setup.models else {}
     return {
         "labels": list(setup.presentation.names),
         "speaker": players[0],
@@ -66,7 +65,7 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
         "variant": setup.listener.data(),
         "form": setup.presentation.form,
         "seed": setup.presentation.seed,
-        **models,
+        **({"models": dict(setup.models)} if setup.models else {}),
     }
 
 

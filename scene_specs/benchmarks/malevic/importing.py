@@ -236,8 +236,7 @@ class _Reader:
         seen = np.zeros(len(poses))
         for index, pose in zip(triangles, poses.T, strict=True):
             if picture is not None:
-                shares = [_share_of_probes(objects[index], picture, way) for way in (False, True)]
-                seen += np.take(shares, pose)
+                seen += np.take([_share_of_probes(objects[index], picture, way) for way in (False, True)], pose)
         best = fitting & (seen == seen[fitting].max())
         self.open_poses += int(best.sum() > 1)
         ways = turned[int(best.argmax())]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from diorama.scene_specs.benchmarks.malevic import Options
@@ -122,14 +123,11 @@ def set_by(name: str, options: Options) -> Set:
 
 def classes(which: Set, split: str) -> list[Class]:
     """Return the classes of a split, in the order of item numbers."""
-    listed = []
-    for true in (True, False):
-        for adjective in adjectives(which):
-            for shape in which.shapes:
-                if which.compositional and (SEEN[shape] == adjective) == (split == "test-unseen"):
-                    continue
-                listed += [Class(shape, color, adjective, true) for color in which.colors]
-    return listed
+    return [
+        Class(shape, color, adjective, true)
+        for true, adjective, shape, color in product((True, False), adjectives(which), which.shapes, which.colors)
+        if not which.compositional or (SEEN[shape] == adjective) != (split == "test-unseen")
+    ]
 
 
 def adjectives(which: Set) -> tuple[str, str]:

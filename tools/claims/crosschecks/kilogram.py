@@ -57,8 +57,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     files = [*(checkout / DRAWINGS).glob("*.svg")]
     yield Row(f"{DRAWINGS}: drawings read", len(files), len(files) - len(figures))
     yield from _splits(checkout, {*figures})
-    for path in sorted((checkout / "dataset").glob("*.json")):
-        yield _measures(path)
+    yield from map(_measures, sorted((checkout / "dataset").glob("*.json")))
     yield from _games(checkout)
     yield _captions(checkout)
     yield from _images(checkout, options)
