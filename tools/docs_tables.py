@@ -96,8 +96,7 @@ def _kind(field: dict[str, Any], models: dict[str, Any]) -> str:
         models: name -> JSON Schema.
     """
     if "anyOf" in field:
-        kinds = dict.fromkeys(_kind(part, models) for part in field["anyOf"] if part.get("type") != "null")
-        return ", or ".join(kinds)
+        return ", or ".join(dict.fromkeys(_kind(part, models) for part in field["anyOf"] if part.get("type") != "null"))
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
         inner = (f"`{key}`: {_kind(one, models)}" for key, one in models[name]["properties"].items())

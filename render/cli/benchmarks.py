@@ -164,8 +164,7 @@ def parameter(name: str, field: FieldInfo) -> click.Parameter:
     more: dict[str, Any] = {"help": field.description, "metavar": metavar, "required": field.is_required()}
     more["hidden"] = "leaves" in extra
     if "environment" in extra:
-        callback = opt.set_environment(str(extra["environment"]))
-        more |= {"is_eager": True, "expose_value": False, "callback": callback}
+        more |= {"is_eager": True, "expose_value": False, "callback": opt.set_environment(str(extra["environment"]))}
     elif get_origin(kind) is dict:
         more |= {"metavar": metavar or "KEY=VALUE", "callback": parse_settings}
     if kind is bool:
@@ -343,8 +342,7 @@ def _write_result(result: Result, out: Path | None, as_json: bool) -> None:
         from diorama.render.uses.draw.charts import Panel, line_chart
 
         chart = result.chart
-        drawn = line_chart(chart.title, chart.axis, [Panel(*panel) for panel in chart.panels])
-        write_text(chart.path, drawn, "--plot")
+        write_text(chart.path, line_chart(chart.title, chart.axis, [Panel(*panel) for panel in chart.panels]), "--plot")
     write_text(out, json_text(result.data, result.ascii_only) if as_json else result.text)
     if result.diagnostics:
         # A text on the terminal lists them already.

@@ -169,8 +169,7 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
         )
     if prune is not None:
         write_text(prune, "".join(f"{name}\n" for name in learners.ids_to_prune(findings, cases)), "--prune")
-    rows = [finding.data() for finding in findings]
-    data = {"store": store, "rows": rows, "items": learners.giveaways(findings)}
+    data = {"store": store, "rows": [finding.data() for finding in findings], "items": learners.giveaways(findings)}
     print_result(as_json, data, learners.table(findings), ascii_only=False)
 
 

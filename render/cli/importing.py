@@ -120,8 +120,7 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
         if len(seen) == before:
             raise spec_error("has no episode", f"check that it is a file of {origin}", file=str(file))
 
-    episodes = read_each(files, read)
-    lines = (imported.model_dump_json(exclude_none=True, exclude_defaults=True) for imported in episodes)
+    lines = (imported.model_dump_json(exclude_none=True, exclude_defaults=True) for imported in read_each(files, read))
     write_lines(out, lines, "episodes")
     for diagnostic in left_out:
         log.error("left out: %s", diagnostic)

@@ -113,8 +113,7 @@ def questions(
         if format == "clevr":
             stream.writelines(_clevr_file(_numbered(views, store), asker))
         else:
-            is_asked = kind == "questions"
-            items = _asked(views, asker) if is_asked else _described(kind, views, words, seed, min_pixels)
+            items = _asked(views, asker) if kind == "questions" else _described(kind, views, words, seed, min_pixels)
             if kind == "scenes":
                 items = starmap(scene_graph, _numbered(views, store))
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
@@ -144,7 +143,8 @@ def _views(
     if not any(is_store):
         if where is not None or at is not None:
             raise UsageError("--where and --at are for stores; found specs")
-        records = islice((one for one in _drawn(sources, size, asset_roots) if _is_in(one, splits)), limit)
+        drawn = _drawn(sources, size, asset_roots)
+        records = islice((record for record in drawn if not splits or record.scene.split in splits), limit)
     elif len(sources) > 1:
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
     elif size:
@@ -177,10 +177,6 @@ def _counting_unknown(views: Iterable[ImageView]) -> Iterator[ImageView]:
         log.warning("%s of theirs are not on this machine; name their folder with --asset-root or --shapenet", problem)
 
 
-def _is_in(record: EpisodeRecord, splits: tuple[str, ...]) -> bool:
-    return not splits or record.scene.split in splits
-
-
 def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Path, ...]) -> Iterator[EpisodeRecord]:
     from diorama.render.compiler.render_key import render_key_of
     from diorama.render.episode.make_record import make_record
@@ -191,8 +187,7 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
     renderer = FakeRenderer()
     for item in read_checked(files):
         settings = episode_settings(item.episode, None, size)
-        key = render_key_of(item.episode, settings, "fake", roots)
-        yield make_record(renderer, item.episode, key, settings, roots)
+        yield make_record(renderer, item.episode, render_key_of(item.episode, settings, "fake", roots), settings, roots)
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner) -> Iterator[dict[str, Any]]:

@@ -58,8 +58,7 @@ def warm_up() -> None:
     # Images are measured by their headers, and not decoded.
     Image.MAX_IMAGE_PIXELS = None
     # A model stands as its nodes say: its first animation would move it.
-    scene = import_module("io_scene_gltf2.blender.imp.scene")
-    scene.BlenderScene.create_animations = staticmethod(lambda gltf: None)
+    import_module("io_scene_gltf2.blender.imp.scene").BlenderScene.create_animations = staticmethod(lambda gltf: None)
 
 
 def load(path: Path, suffix: str) -> None:

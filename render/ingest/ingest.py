@@ -96,8 +96,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
         "notes": [*files.notes],
         "files": [vars(state) for state in files.states.values()],
     }
-    normals = turned(faces.layers[NORMAL], up, front) if reading.own else None
-    mesh = _build_mesh(faces, materials, normals)
+    mesh = _build_mesh(faces, materials, turned(faces.layers[NORMAL], up, front) if reading.own else None)
     mesh["sha256"], mesh["emits"] = facts["sha256"], surfaces.emits(materials)
     _write_blend(mesh, folder / "model.blend")
     np.savez(folder / "model.npz", facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
@@ -133,8 +132,7 @@ def _build_mesh(faces: Faces, materials: list[Any], normals: Floats | None) -> A
     mesh.polygons.foreach_set("material_index", faces.slots)
     for name in [name for name in faces.layers if name not in (POSITION, NORMAL)]:
         kind, prop = _KINDS[faces.layers[name].shape[2]]
-        attribute = mesh.attributes.new(name, kind, "CORNER")
-        attribute.data.foreach_set(prop, faces.layers[name].ravel())
+        mesh.attributes.new(name, kind, "CORNER").data.foreach_set(prop, faces.layers[name].ravel())
     if UV in faces.layers:
         mesh.uv_layers[UV].active_render = True
     if COLOR in faces.layers:

@@ -38,16 +38,8 @@ _PLY = re.compile(
 )
 _NO_NUMBER = re.compile(rb"[\s,]-?(?:nan|inf)(?=[\s,])", re.IGNORECASE)
 _PLY_CODES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4"}
-_PLY_CODES |= {
-    "double": "f8",
-    "int8": "i1",
-    "uint8": "u1",
-    "int16": "i2",
-    "uint16": "u2",
-    "int32": "i4",
-    "uint32": "u4",
-}
-_PLY_CODES |= {"float32": "f4", "float64": "f8"}
+# Also by the names that have the bits, such as int8.
+_PLY_CODES |= {"double": "f8"} | {np.dtype(code).name: code for code in (*_PLY_CODES.values(), "f8")}
 _LAYERS = (".usd", ".usda", ".usdc", ".usdz", ".blend")
 
 
@@ -248,8 +240,7 @@ class ModelFiles:
             self.note(f"license: {str(text).strip()[:100]}")
 
     def _licenses(self) -> Iterator[object]:
-        names = (f"{self.main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")
-        for path in map(self.main.with_name, names):
+        for path in map(self.main.with_name, (f"{self.main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")):
             if path.is_symlink():
                 raise AssetError(f"license {path}: is a symbolic link; copy its target in its place")
             self._watch(path)

@@ -156,5 +156,4 @@ def _corners_first(text: str) -> str:
     face, corner = FACE.search(text), _CORNER.search(text)
     if face is None or corner is None or face.start() > corner.start():
         return text
-    lines = text.split("\n")
-    return "\n".join(sorted(lines, key=lambda line: line.lstrip()[:1] != "v"))
+    return "\n".join(sorted(text.split("\n"), key=lambda line: line.lstrip()[:1] != "v"))

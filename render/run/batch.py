@@ -87,8 +87,7 @@ class Batch:
         """
         if self.options.address is None and self.options.logical_gpus is None:
             cards = find_cards(device=self.options.device)
-            wanted = cards_wanted(self.options, cards.count, cards.report)
-            if wanted and self.options.device in OTHER_KINDS:
+            if cards_wanted(self.options, cards.count, cards.report) and self.options.device in OTHER_KINDS:
                 # Ray counts the GPUs of other makers only with their own software.
                 self.options = replace(self.options, logical_gpus=cards.count)
 
@@ -247,8 +246,7 @@ class Batch:
                     self.summary.stopped = interrupts.stopping
                     return
                 # Diorama never restarts a cluster it did not start. A start was tried twice.
-                lost = isinstance(error, RayLostError)
-                if not lost or options.address is not None or restart == _RAY_RESTARTS:
+                if not isinstance(error, RayLostError) or options.address is not None or restart == _RAY_RESTARTS:
                     self.summary.stopped = "ray"
                     raise
                 lost_cards |= loop.lost_cards

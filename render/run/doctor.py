@@ -141,12 +141,11 @@ def check_blender(device: str, limit: float = _PROBE_SECONDS) -> list[Check]:
         todo = "check the line of the libraries, or choose another --device"
         return [Check("blender", False, str(answer["error"]), todo)]
     seen = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in answer["found"].items() if names)
-    speed = f"8 x 8 on {answer['device']}: first {answer['first_s']} s, then {answer['second_s']} s"
     return [
         Check("blender", True, f"bpy {answer['bpy']}, imported in {answer['import_s']} s"),
         Check("devices", True, seen or "no GPU, only the CPU"),
         *([Check("kernels", None, answer["kernels"])] if answer["kernels"] else []),
-        Check("render", True, speed),
+        Check("render", True, f"8 x 8 on {answer['device']}: first {answer['first_s']} s, then {answer['second_s']} s"),
     ]
 
 

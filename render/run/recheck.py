@@ -69,9 +69,8 @@ def difference(first: EpisodeRecord, again: EpisodeRecord) -> str:
 
 
 def _pixel_differences(one: ImageRecord, other: ImageRecord) -> list[str]:
-    pairs = zip(one.annotation.objects, other.annotation.objects, strict=True)
     return [
         f"{one.name}: object {a.name!r} has {a.visible_pixels} pixels, and then {b.visible_pixels}"
-        for a, b in pairs
+        for a, b in zip(one.annotation.objects, other.annotation.objects, strict=True)
         if abs(a.visible_pixels - b.visible_pixels) > MOST_PIXELS + MOST_SHARE * max(a.visible_pixels, b.visible_pixels)
     ]

@@ -63,11 +63,10 @@ class Slot:
     def facts(self) -> dict[str, Any]:
         """Number of the worker, host, index and UUID of its GPU as far as they are known, for events."""
         known = self.info or self.known
-        gpu = None if self.card is None else (known and known.visible) or str(self.plan.card)
         return {
             "worker": self.number,
             "host": known.host if known else "",
-            "gpu": gpu,
+            "gpu": None if self.card is None else (known and known.visible) or str(self.plan.card),
             "uuid": known.uuid if known else "",
         }
 

@@ -132,5 +132,4 @@ def quote_sql(text: str) -> str:
 
 def short_columns(store: EpisodeReader, columns: Sequence[str], where: str | None = None) -> dict[str, tuple[Any, ...]]:
     """Return id -> values of short columns (digests, numbers), in the order of `columns`."""
-    rows = store.scan([KEY, *columns], where, ID_BATCH_ROWS)
-    return {row[KEY]: tuple(row[name] for name in columns) for row in rows}
+    return {row[KEY]: tuple(row[name] for name in columns) for row in store.scan([KEY, *columns], where, ID_BATCH_ROWS)}

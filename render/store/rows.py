@@ -228,10 +228,9 @@ def _too_large(record: EpisodeRecord) -> str:
 
 
 def _rebuild_record(row: Mapping[str, Any]) -> EpisodeRecord:
-    annotations = json.loads(row["annotations"])
     images = [
         ImageRecord.model_validate({**fields, "png": image["bytes"], "extra": extra})
-        for fields, image, extra in zip(annotations, row["images"], row["extra"], strict=True)
+        for fields, image, extra in zip(json.loads(row["annotations"]), row["images"], row["extra"], strict=True)
     ]
     return EpisodeRecord(
         episode_id=row["episode_id"],

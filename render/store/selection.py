@@ -75,8 +75,7 @@ def check_splits(store: EpisodeReader, splits: Sequence[str]) -> None:
 
 def chosen_ids(store: EpisodeReader, selection: Selection) -> list[str]:
     """Return the selected ids, sorted: the order of a store's rows depends on which episode was rendered first."""
-    ids = sorted(row[KEY] for row in store.scan([KEY], selection.where, ID_BATCH_ROWS))
-    return first_ids(ids, selection.limit)
+    return first_ids(sorted(row[KEY] for row in store.scan([KEY], selection.where, ID_BATCH_ROWS)), selection.limit)
 
 
 def pair_of_id(episode_id: str) -> str:
@@ -159,8 +158,7 @@ def listed(problem: str, lines: Sequence[str], most: int = 5) -> str:
         problem: "not exported".
     """
     more = [f"  and {len(lines) - most} more"] if len(lines) > most else []
-    head = f"{counted(len(lines), 'episode')} {problem}:"
-    return "\n".join([head, *(f"  {line}" for line in lines[:most]), *more])
+    return "\n".join([f"{counted(len(lines), 'episode')} {problem}:", *(f"  {line}" for line in lines[:most]), *more])
 
 
 def read_exported_record(folder: Path, episode_id: str) -> EpisodeRecord:

@@ -264,8 +264,7 @@ def _read_values(file: SpecFile) -> Iterator[Document]:
     if text[start] == "[":
         yield from _read_elements(file, text, start)
     else:
-        line = 1 + text.count("\n", 0, start)
-        yield document_of(text[start:], file.name, line)
+        yield document_of(text[start:], file.name, 1 + text.count("\n", 0, start))
 
 
 def _read_elements(file: SpecFile, text: str, start: int) -> Iterator[Document]:

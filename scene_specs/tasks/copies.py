@@ -84,8 +84,7 @@ def sums_text(digests: Mapping[str, str]) -> str:
 
 def read_sums(file: Path) -> dict[str, str]:
     """Return the digests that a SHA256SUMS has, by name. Raises SpecError."""
-    matches = map(_LINE.fullmatch, read_text(file).splitlines())
-    return {match[2]: match[1] for match in matches if match}
+    return {match[2]: match[1] for match in map(_LINE.fullmatch, read_text(file).splitlines()) if match}
 
 
 def changed_files(path: Path) -> Iterator[Diagnostic]:

@@ -104,8 +104,7 @@ def _even_counts(asked: Iterable[Asked]) -> Counter[str]:
     turns: dict[tuple[str, ...], Iterator[str]] = {}
     found = Counter[str]()
     # Plug-ins may return lists.
-    groups = Counter(one._replace(answer="", answers=tuple(one.answers)) for one in asked)
-    for group, count in groups.items():
+    for group, count in Counter(one._replace(answer="", answers=tuple(one.answers)) for one in asked).items():
         share, rest = divmod(count, len(group.answers))
         turn = turns.setdefault(group.answers, cycle(group.answers))
         due = [*group.answers * share, *islice(turn, rest)]

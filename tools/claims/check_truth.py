@@ -49,8 +49,7 @@ def tight_box(mask: NDArray[np.bool_]) -> Box | None:
 def alone(renderer: CyclesRenderer, scene: Scene, index: int) -> Box | None:
     """Return the box of one object rendered without the others."""
     frame = scene.frames[0]
-    item = frame.objects[index - 1]
-    only = frame.model_copy(update={"objects": (item.model_copy(update={"index": 1}),)})
+    only = frame.model_copy(update={"objects": (frame.objects[index - 1].model_copy(update={"index": 1}),)})
     return tight_box(renderer.render(scene, only, only.views[0]).ids == 1)
 
 

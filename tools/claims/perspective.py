@@ -91,8 +91,7 @@ def main(options: Namespace) -> int:
     for task in tasks:
         drawn = Counter[str]()
         for number in tqdm(numbers, desc=task):
-            spec = perspective_spec(options.seed, options.split, task, number, drawn)
-            scene = compile_spec(spec, "draft", (64, 48))
+            scene = compile_spec(perspective_spec(options.seed, options.split, task, number, drawn), "draft", (64, 48))
             facts = exported(scene)
             found += checked(scene, facts)
             images += [(scene, facts)] if (task, number) in rendered else []

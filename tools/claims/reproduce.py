@@ -67,8 +67,7 @@ def _described(name: str, checkout: Path) -> str:
 
 
 def _repetitions(measure: str, scale: float, checkout: Path) -> str:
-    games = read_games(game_folders([checkout / "src/ICCA_data"]))
-    rows = scores(map(played_recording, games), "published", "all")
+    rows = scores(map(played_recording, read_games(game_folders([checkout / "src/ICCA_data"]))), "published", "all")
     return ", ".join(f"{scale * row.mean:.2f}" for row in rows if row.measure == measure)
 
 

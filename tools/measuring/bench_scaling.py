@@ -42,8 +42,7 @@ def episode(turn: int, objects: int) -> EpisodeSpec:
     """Return a spec with this many objects, half of them small."""
     kinds = zip(cycle(["rubber", "metal", "glass"]), cycle(["large", "small"]), range(objects), strict=False)
     items = [{"name": f"o{k}", "material": material, "size": extent} for material, extent, k in kinds]
-    frame = {"objects": items}
-    return EpisodeSpec.model_validate({"version": 1, "id": f"scaling/{turn}/{objects}", "frames": [frame]})
+    return EpisodeSpec.model_validate({"version": 1, "id": f"scaling/{turn}/{objects}", "frames": [{"objects": items}]})
 
 
 def exponent(numbers: Sequence[float], costs: Sequence[float]) -> float:
@@ -56,9 +55,8 @@ def exponent(numbers: Sequence[float], costs: Sequence[float]) -> float:
 
 def medians(measured: Sequence[Measured]) -> dict[str, float]:
     """Return the median seconds of each step, of all together, and of the processor."""
-    steps = {step: statistics.median(each.seconds[step] for each in measured) for step in measured[0].seconds}
     return {
-        **steps,
+        **{step: statistics.median(each.seconds[step] for each in measured) for step in measured[0].seconds},
         "all": statistics.median(each.total for each in measured),
         "cpu": statistics.median(each.cpu for each in measured),
     }

@@ -253,8 +253,7 @@ def run_once(
     check(names, store, expected, outcome.before, outcome.summary)
     if cards:
         check_devices(names, store, folder / "undisturbed.lance")
-    again = _run(command(specs, store, real, cards), cards)
-    check(names, store, expected, len(names), json.loads(again.stdout))
+    check(names, store, expected, len(names), json.loads(_run(command(specs, store, real, cards), cards).stdout))
     return outcome
 
 

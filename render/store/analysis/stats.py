@@ -159,8 +159,7 @@ def gather(store: EpisodeReader, where: str | None, by: By | None, progress: OnP
     a missing group as "-". Pointers are counted separately from objects. Raises StoreError.
     """
     stats = Stats(by, {}, {}, {}, _distributions())
-    columns = [*_COLUMNS, *([by] if by is not None else [])]
-    for batch in store.batches(columns, where, BATCH_ROWS):
+    for batch in store.batches([*_COLUMNS, *([by] if by is not None else [])], where, BATCH_ROWS):
         rows = batch.num_rows
         if rows:
             _count_batch(stats, batch)

@@ -135,8 +135,7 @@ def _map_of(
     else:
         depths = [math.dist(view.camera.location, view.camera.look_at) for view in frame.views]
         points += [point for camera, depth in zip(cameras, depths, strict=True) for point in seen_at(camera, depth)]
-    along = np.array([[dot(point, axis) for axis in axes] for point in points])
-    points_2d = np.concatenate([along, *outlines])
+    points_2d = np.concatenate([np.array([[dot(point, axis) for axis in axes] for point in points]), *outlines])
     low, high = points_2d.min(axis=0), points_2d.max(axis=0)
     side = max(float((high - low).max()), 1e-3) * 1.12
     middle = (low + high) / 2
@@ -254,8 +253,7 @@ def _draw_object(page: Svg, frame: SceneFrame, item: SceneObject, outline: Float
         ends = ((-5, 0), (0, 10), (5, 0))
         page.polygon([(base[0] + x * up - y * side, base[1] + y * up + x * side) for side, up in ends], fill=_POINTING)
     halo = {"stroke": "#ffffff", "stroke_width": 3, "paint_order": "stroke"}
-    below = (center[0], max(y for _, y in points) + 12)
-    page.text(below, item.name, 11, fill=INK, text_anchor="middle", **halo)
+    page.text((center[0], max(y for _, y in points) + 12), item.name, 11, fill=INK, text_anchor="middle", **halo)
 
 
 def _front_direction(item: SceneObject) -> tuple[float, float] | None:
@@ -298,8 +296,7 @@ def _draw_light(page: Svg, name: str, at: Point) -> None:
 def _draw_axes(page: Svg, to_page: Map, height: float) -> None:
     """Draw the world's axes that are not perpendicular to the page."""
     origin = (46.0, height - 46.0)
-    axes: dict[str, Vec] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-    for name, axis in axes.items():
+    for name, axis in {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}.items():
         x, y = (34 * part / to_page.scale for part in to_page.direction(axis))
         if math.hypot(x, y) < 8:
             continue

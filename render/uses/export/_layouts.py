@@ -115,8 +115,7 @@ class FolderExport(Export):
             put_file(self.out, file, content, overwrite)
         if not self.layout.clear:
             listed = {**files, **{os.path.relpath(file, name): content for file, content in beside.items()}}
-            sums = sums_text({file: digest_of(content) for file, content in listed.items()})
-            files = {**files, SUMS: sums.encode()}
+            files = {**files, SUMS: sums_text({file: digest_of(content) for file, content in listed.items()}).encode()}
         put_folder(self.out, name, files, self.layout.clear)
         return True
 

@@ -132,8 +132,7 @@ class ShardExport(Export):
 
     def _drop_others(self, planned: list[Shard]) -> None:
         """Handle files of an earlier export that this one does not have: a reader would take them for data."""
-        names = {shard.name for shard in planned}
-        for name in sorted(self.written.shards.keys() - names):
+        for name in sorted(self.written.shards.keys() - {shard.name for shard in planned}):
             path = self.out / name
             if not self.options.overwrite:
                 self.report.differing.append(f"{path} comes from an earlier export with other episodes")

@@ -243,12 +243,11 @@ def _bias_sentences(facts: Facts) -> list[str]:
 
 
 def _provenance_data(store: EpisodeReader, facts: Facts, licenses: Mapping[str, str]) -> dict[str, Any]:
-    counters: dict[str, Any] = {name: dict(sorted(counter.items())) for name, counter in facts.counters.items()}
     return {
         "diorama": __version__, "store_version": store.version, "episodes": facts.episodes, "images": facts.images,
         "versions": {name: dict(sorted(counts.items())) for name, counts in sorted(facts.versions.items())},
         "seeds": sorted(facts.seeds), "identities": {"sha256": facts.digest, "of": "id, job_hash and sha256, by id"},
-        "counts": counters,
+        "counts": {name: dict(sorted(counter.items())) for name, counter in facts.counters.items()},
         "assets": {name: {"sha256": facts.assets[name], "license": text} for name, text in licenses.items()},
         "derived_from": sorted(facts.sources),
     }  # fmt: skip

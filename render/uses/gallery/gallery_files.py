@@ -48,8 +48,7 @@ _ESCAPED = re.compile("[<>&\u2028\u2029]")
 
 def key_of(episode_id: str, sha256: str | None, text_sha256: str | None) -> str:
     """20 hexadecimal digits that change with an episode's images, annotations, job or provenance."""
-    parts = json.dumps([FORMAT_VERSION, episode_id, sha256, text_sha256])
-    return hashlib.sha256(parts.encode()).hexdigest()[:20]
+    return hashlib.sha256(json.dumps([FORMAT_VERSION, episode_id, sha256, text_sha256]).encode()).hexdigest()[:20]
 
 
 def folder_of(key: str) -> Path:
@@ -172,8 +171,7 @@ def write_index(written: WrittenFiles, rows: Sequence[str], facts: dict[str, Any
         digest.update(f"{name}\0{files[name]}\0".encode())
     folder = f"data/{digest.hexdigest()[:12]}"
     static = page_files()
-    listed = [f"{folder}/{name}" for name in files if not name.startswith("text-")]
-    page = {PAGE: _page_html(static, listed, facts)}
+    page = {PAGE: _page_html(static, [f"{folder}/{name}" for name in files if not name.startswith("text-")], facts)}
     written.put({**{f"{folder}/{name}": text for name, text in files.items()}, **static, **page})
     for old in own_folders(written.out, "data", "[0-9a-f]{12}"):
         if str(old) != folder:
@@ -184,8 +182,7 @@ def _page_html(static: dict[str, bytes], data: Sequence[str], facts: dict[str, A
     # A browser that has cached the scripts of an older gallery must load the new ones.
     urls = {Path(name).name: f"{name}?{hashlib.sha256(content).hexdigest()[:8]}" for name, content in static.items()}
     scripts = [*(urls[name] for name in _SCRIPTS), *data]
-    page = Template((_SITE / "index.html").read_text("utf-8").removesuffix("\n"))
-    return page.substitute(
+    return Template((_SITE / "index.html").read_text("utf-8").removesuffix("\n")).substitute(
         version=__version__,
         # These references for quotes are in the pages of older galleries.
         title=escape(facts["title"], quote=False).replace("'", "&#39;").replace('"', "&#34;"),

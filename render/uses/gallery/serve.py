@@ -61,8 +61,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def end_headers(self) -> None:
         """Let browsers cache the files whose path contains a hash of their contents."""
-        hashed = self._found and _HASHED.match(self.path)
-        self.send_header("Cache-Control", _IMMUTABLE if hashed else "no-cache")
+        self.send_header("Cache-Control", _IMMUTABLE if self._found and _HASHED.match(self.path) else "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 

@@ -33,8 +33,7 @@ def _with_fronts(annotation: FrameAnnotation, frame: SceneFrame, threshold: floa
     """Return the annotation of a frame in which nothing depends on fronts, with those that its models have."""
     known = {item.name for item in annotation.objects}
     items = [item for item in standing(frame) if item.name in known]
-    models = [item.model_copy(update={"front_deg": 0.0}) for item in items if has_front(item.shape)]
-    fronts = fronts_of(frame, models)
+    fronts = fronts_of(frame, [item.model_copy(update={"front_deg": 0.0}) for item in items if has_front(item.shape)])
     return annotation.model_copy(update={"fronts": fronts, "viewpoints": viewpoints_of(items, fronts, (), threshold)})
 
 

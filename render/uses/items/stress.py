@@ -132,8 +132,7 @@ def stress(cases: Iterable[Case]) -> list[Finding]:
         for name, features in LEARNERS.items()
     ]
     # Holm's correction.
-    order = sorted(range(len(findings)), key=lambda k: findings[k].p)
-    for rank, k in enumerate(order):
+    for rank, k in enumerate(sorted(range(len(findings)), key=lambda k: findings[k].p)):
         if findings[k].p > ALPHA / (len(findings) - rank):
             break
         findings[k] = replace(findings[k], shortcut=True)
@@ -179,8 +178,7 @@ def _finding_of(learner: str, group: Sequence[Case], shares: Sequence[NDArray[np
         for case, row, k, chance, value in zip(group, shares, places, chances, right, strict=True)
         if value > chance
     }
-    mean = sum(right) / len(right)
-    return Finding(group[0].task, learner, len(group), mean, low, high, fmean(chances), p, scores)
+    return Finding(group[0].task, learner, len(group), sum(right) / len(right), low, high, fmean(chances), p, scores)
 
 
 def giveaways(findings: Iterable[Finding]) -> dict[str, float]:

@@ -96,9 +96,8 @@ class _Episodes:
         self._transform = transform or item_of
         self._reader = reader
         self._process = os.getpid()
-        ids = sorted(row[KEY] for row in reader.scan([KEY], where, ID_BATCH_ROWS))
         # One block of memory: a list of a million strings is copied piece by piece into every worker.
-        self._ids = np.array(ids, dtype=np.bytes_)
+        self._ids = np.array(sorted(row[KEY] for row in reader.scan([KEY], where, ID_BATCH_ROWS)), dtype=np.bytes_)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _process=os.getpid())

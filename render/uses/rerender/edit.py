@@ -360,8 +360,7 @@ def hinted(problem: str, word: object, known: Iterable[str]) -> str:
 
 def item_names(items: Sequence[Any], field: str) -> list[str]:
     """Return the names of a list's items: their own `name`, or the compiler's name for them, such as `object-1`."""
-    names = [value_at(item, ("name",)) for item in items]
     return [
         name if isinstance(name, str) and name else f"{field.removesuffix('s') or 'item'}-{index}"
-        for index, name in enumerate(names)
+        for index, name in enumerate([value_at(item, ("name",)) for item in items])
     ]

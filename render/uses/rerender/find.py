@@ -82,8 +82,7 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
 
 def _of_file(file: str, episode_id: str | None) -> EpisodeSpec | Scene:
     """Return the requested episode of a spec file, or its only one."""
-    items = read_checked([file])
-    by_id = {item.episode.id: item.episode for item in items if episode_id in (None, item.episode.id)}
+    by_id = {item.episode.id: item.episode for item in read_checked([file]) if episode_id in (None, item.episode.id)}
     if len(by_id) == 1:
         return next(iter(by_id.values()))  # type: ignore[no-any-return]
     if episode_id is not None:

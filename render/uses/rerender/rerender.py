@@ -235,8 +235,7 @@ def replace_stored(url: str, stored: EpisodeRecord, record: EpisodeRecord) -> Re
         StoreError: the store can't be read or written.
     """
     store = open_store(url)
-    same = record.job.hash() == stored.job.hash() and record.truth == stored.truth
-    if same and record.digest() == stored.digest():
+    if record.job.hash() == stored.job.hash() and record.truth == stored.truth and record.digest() == stored.digest():
         return Replaced(url, stored.episode_id, store.version, store.version)
     current = store.get(stored.episode_id)
     if (current.digest(), current.job.hash()) != (stored.digest(), stored.job.hash()):

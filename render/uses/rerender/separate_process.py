@@ -48,8 +48,7 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     levels = {name: logging.getLogger(name).level for name in ("", "diorama")}
-    sent = (sender, seconds, levels, function, arguments)
-    child = context.Process(target=_send_result, args=sent, daemon=True)
+    child = context.Process(target=_send_result, args=(sender, seconds, levels, function, arguments), daemon=True)
     paths = list(sys.path)
     try:
         sys.path[:] = paths_without_blender(paths)

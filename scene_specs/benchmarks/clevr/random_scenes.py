@@ -82,8 +82,7 @@ class _Frame:
         """Add a plank that leans on a cube, and small ones on or beside the cube."""
         cube = self.add("cube", "large")
         (x, y), height = _HALF_PLANK, round(float(self.rng.uniform(0.9, 1.25)), 3)
-        plank = OutlineSpec(polygon=((-x, -y), (x, -y), (x, y), (-x, y)), height=height)
-        self.add(plank, None, "leaning", cube)
+        self.add(OutlineSpec(polygon=((-x, -y), (x, -y), (x, y), (-x, y)), height=height), None, "leaning", cube)
         for relation in ("touching", "on")[: count - 2]:
             self.add(pick(self.rng, _FLAT), "small", relation, cube)  # type: ignore[arg-type]
 

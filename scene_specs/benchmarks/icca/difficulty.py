@@ -165,8 +165,7 @@ def arrangements(difficulty: str, rng: np.random.Generator) -> tuple[_Lines, lis
     On a line, swapping neighbors changes one relation; elsewhere it changes at least two. hard: two swaps, done or not.
     """
     if difficulty == "hard":
-        orders = [[*a, *b] for a in ([0, 1], [1, 0]) for b in ([2, 3], [3, 2])]
-        return [[0, 1], [2, 3]], shuffled(rng, orders)
+        return [[0, 1], [2, 3]], shuffled(rng, [[*a, *b] for a in ([0, 1], [1, 0]) for b in ([2, 3], [3, 2])])
     return [[0, 1, 2, 3]] if difficulty == "medium" else [], [rng.permutation(SIZE).tolist() for _ in range(SIZE)]
 
 

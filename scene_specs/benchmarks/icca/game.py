@@ -86,8 +86,7 @@ class ListenerVariant:
 
     def images(self, trial: int, form: str = "separate") -> int:
         """Return the number of images in the prompt of a trial: four per showing, or one collage."""
-        first = 0 if self.history else trial
-        showings = sum(self.shows(number) for number in range(first, trial + 1))
+        showings = sum(self.shows(number) for number in range(0 if self.history else trial, trial + 1))
         return showings * (1 if form == "collage" else PER_REPETITION)
 
     def most_images(self, form: str = "separate") -> int:

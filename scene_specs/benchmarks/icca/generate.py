@@ -61,8 +61,7 @@ def generate(options: Options) -> Series:
     if options.vary not in (None, *allowed):
         problem = f"contexts of {options.source} can't differ in {options.vary!r}"
         raise UsageError(f"{problem}; allowed: {', '.join(allowed)}")
-    specs = (context_spec(number, options) for number in range(first, last + 1))
-    return Series(specs, options.contexts, "contexts")
+    return Series((context_spec(number, options) for number in range(first, last + 1)), options.contexts, "contexts")
 
 
 def _variable_properties(source: str) -> tuple[str, ...]:
@@ -163,8 +162,7 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
             says = describe(graph, others)
             described[name] = {"text": text_of(says), "length": len(says.atoms()), "says": says.data()}
         descriptions.append({**described, "single": list(similarity.single[k])})
-    pairs = [f"{a}-{b}" for a, b in combinations(range(SIZE), 2)]
-    differences = dict(zip(pairs, similarity.differences, strict=True))
+    differences = dict(zip([f"{a}-{b}" for a, b in combinations(range(SIZE), 2)], similarity.differences, strict=True))
     return {"similarity": {"values": similarity.values, "differences": differences}, "descriptions": descriptions}
 
 
@@ -184,8 +182,7 @@ def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[Sce
     rng = generator(seed, identity, "tangrams")
     shown = shuffled(rng, _four_tangrams(rng, identity) if difficulty == "easy" else _one_tangram(difficulty, rng))
     graphs = [_graph_of_parts(names) for _, names in shown]
-    frames = [_tangram_frame(item, names, name) for (item, names), name in zip(shown, IMAGES, strict=True)]
-    return graphs, frames
+    return graphs, [_tangram_frame(item, names, name) for (item, names), name in zip(shown, IMAGES, strict=True)]
 
 
 def _graph_of_parts(names: Sequence[str]) -> SceneGraph:

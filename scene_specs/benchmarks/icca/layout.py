@@ -191,8 +191,7 @@ def graph_from_json(data: object) -> SceneGraph:
         return GraphData.model_validate(data).graph()
     except ValidationError:
         things = f"things, at most {MAX_OBJECTS}, each an object of strings"
-        problem = f"expected {things}, and a list of relations, each [relation, thing, of thing]"
-        raise ValueError(problem) from None
+        raise ValueError(f"expected {things}, and a list of relations, each [relation, thing, of thing]") from None
 
 
 def others_of(graphs: Sequence[SceneGraph], k: int) -> list[SceneGraph]:

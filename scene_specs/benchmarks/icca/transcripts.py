@@ -56,7 +56,6 @@ class Transcript(NamedTuple):
 
 def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
     """Return the header keys that all games of a run share, with the types that JSON reads back."""
-    models = {"models": dict(setup.models)} if setup.models else {}
     return {
         "labels": list(setup.presentation.names),
         "speaker": players[0],
@@ -66,7 +65,7 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
         "variant": setup.listener.data(),
         "form": setup.presentation.form,
         "seed": setup.presentation.seed,
-        **models,
+        **({"models": dict(setup.models)} if setup.models else {}),
     }
 
 
@@ -213,15 +212,13 @@ def _other_orders(transcript: Transcript) -> Iterator[tuple[int, str]]:
             derived |= zip(("speaker_images", "listener_images"), counts, strict=True)
         for key, expected in derived.items():
             if getattr(trial, key) != expected:
-                problem = f"{key}: found {getattr(trial, key)!r}; the game's id, seed and variant give {expected!r}"
-                yield number, problem
+                yield number, f"{key}: found {getattr(trial, key)!r}; the game's id, seed and variant give {expected!r}"
 
 
 def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], labels: Sequence[str]) -> str:
     """Return what is wrong with a trial; "" if nothing is."""
     texts = ("target", "message", "answer", "speaker_label", "listener_label")
-    types = {**dict.fromkeys(texts, str), **dict.fromkeys(("speaker_images", "listener_images"), int)}
-    for key, kind in types.items():
+    for key, kind in {**dict.fromkeys(texts, str), **dict.fromkeys(("speaker_images", "listener_images"), int)}.items():
         if not isinstance(row.get(key), kind):
             return f"{key}: found {row.get(key)!r}; expected a {'text' if kind is str else 'number'}"
     if row["target"] not in images:

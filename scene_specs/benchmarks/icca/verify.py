@@ -27,8 +27,7 @@ def verify_spec(data: EpisodeData) -> str:
     places = [[_coordinates(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
     truth, names = Truth.of_spec(data), tuple(frame.get("name") for frame in data["frames"])
     reason = find_contradiction(truth, pictures_of_spec(data, truth), places)
-    copies = [Copy(("options",), truth.options or names, names), *_of_tangrams(data)]
-    return reason or next(lines_of(copies), "")
+    return reason or next(lines_of([Copy(("options",), truth.options or names, names), *_of_tangrams(data)]), "")
 
 
 def _of_tangrams(data: EpisodeData) -> Iterator[Copy]:

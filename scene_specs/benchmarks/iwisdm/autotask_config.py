@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.iwisdm.operators import GETTERS
-from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, PublishedConfig
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import PUBLISHED_NAMES, PublishedConfig
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.files.foreign import parse_json
 from diorama.scene_specs.language.validation import validated
@@ -65,13 +65,12 @@ def benchmark_limits(level: str, choice: str = "all") -> BenchmarkLimits:
 
 def published_form(config: BenchmarkLimits) -> PublishedConfig:
     """Return the published configuration of a benchmark: `published.json`, with its operators and probabilities."""
-    names = {own: published for published, own in OPERATORS.items()}
-    asked = [names.get(GETTERS[name], GETTERS[name]) for name in config.properties]
+    asked = [PUBLISHED_NAMES.get(GETTERS[name], GETTERS[name]) for name in config.properties]
     fields = _read_packaged_json("published.json")
     for name in ("IsSame", "NotSame"):
         # A constant alone leads to any property that can be compared with one.
         fields["op_dict"][name]["downstream"] = ["CONST"] if config.constant == 1 and len(asked) > 1 else asked
-    fields["root_ops"] = [names.get(name, name) for name in config.roots]
+    fields["root_ops"] = [PUBLISHED_NAMES.get(name, name) for name in config.roots]
     fields["max_switch"] = int(config.switch_probability > 0)
     fields |= {"switch_threshold": config.switch_probability, "compare_const_prob": config.constant}
     return PublishedConfig.model_validate(fields)
@@ -79,8 +78,7 @@ def published_form(config: BenchmarkLimits) -> PublishedConfig:
 
 def restrict_config(config: PublishedConfig, properties: Sequence[str]) -> PublishedConfig:
     """Return a published configuration that asks about these properties only. Raises SpecError without operators."""
-    published = {own: name for name, own in OPERATORS.items()}
-    getters = {name: published.get(getter, getter) for name, getter in GETTERS.items()}
+    getters = {name: PUBLISHED_NAMES.get(getter, getter) for name, getter in GETTERS.items()}
     asked = [getters[name] for name in properties]
     data = config.model_dump(mode="json")
     for name in sorted({"IsSame", "NotSame"} & data["op_dict"].keys()):

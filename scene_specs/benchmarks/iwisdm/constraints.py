@@ -234,6 +234,5 @@ class ConstraintBuilder:
         """Make the description of a Select fit the target slot, and no other."""
         described = [(self.task.property_of(child), self._term_of(child)) for child in self.task.children[selected]]
         for slot in slots:
-            named = described if slot == target else [self.rng.pick(described)]
-            for name, value in named:
+            for name, value in described if slot == target else [self.rng.pick(described)]:
                 self.constraints.append(Constraint(object_term(name, frame, slot), value, slot == target))

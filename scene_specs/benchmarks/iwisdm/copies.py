@@ -60,9 +60,8 @@ def _in_truth(truth: Truth, frames: Frames) -> Iterator[Copy]:
         yield Copy(where, stated, stated if stated in row else [*row])
         yield Copy((*where, "number"), item.number, number.get(item.frame))
         attended = {str(name) for names in item.asked.values() for name in names}
-        told = asked.get(item.number, set())
         if attended and plain and not item.is_distractor:
-            yield Copy((*where, "asked"), sorted(attended), sorted(told))
+            yield Copy((*where, "asked"), sorted(attended), sorted(asked.get(item.number, set())))
     yield Copy("number of objects", len(objects), sum(map(len, frames)))
 
 
@@ -98,8 +97,7 @@ def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[Co
         due.setdefault(stored.answer_frame, []).append(value)
     if told:
         yield Copy("instruction", text, " ".join(words for _, words in sorted(told, key=lambda pair: pair[0])))
-        answers = ["; ".join(due.get(at, ())) or "null" for at in range(len(shown))]
-        yield Copy("answers", list(truth.answers), answers)
+        yield Copy("answers", list(truth.answers), ["; ".join(due.get(at, ())) or "null" for at in range(len(shown))])
 
 
 def in_trial(info: Any, file: Path) -> Iterator[str]:

@@ -22,7 +22,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import PUBLISHED_NAMES
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Node, Question, Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location
@@ -33,7 +33,6 @@ from diorama.scene_specs.tasks.exporting.layouts import EpisodeFolders
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")
 # Diorama's names -> the published names.
 _KEYS = {"location": "location", "category": "category", "identity": "object", "view_angle": "view_angle"}
-_OPERATORS = {own: published for published, own in OPERATORS.items()}
 _EMPTY_CATEGORY = {"name": "SNCategory", "value": None}
 _EMPTY_OBJECT = {"name": "SNObject", "value": None, "category": _EMPTY_CATEGORY}
 # What a Select holds that picks the object of its frame.
@@ -144,7 +143,7 @@ def task_file(question: Question, truth: Truth) -> dict[str, Any]:
         number = next(counter)
         if own.property is not None and own.value is not None:
             return _published_constant(own.property, own.value, truth)
-        result: dict[str, Any] = {"name": _OPERATORS.get(own.name, own.name)}
+        result: dict[str, Any] = {"name": PUBLISHED_NAMES.get(own.name, own.name)}
         result["child"] = [node(child) for child in own.child]
         if own.frame is not None:
             result["child"] = result["child"] or _EMPTY

@@ -293,8 +293,7 @@ def _set_name(options: Options, name: str) -> str:
     given |= {key: read_text(Path(given[key])) for key in ("config", "stimuli") if key in given}
     if not given:
         return f"{name}-{options.seed}"
-    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
-    return f"{name}-{options.seed}-{digest[:8]}"
+    return f"{name}-{options.seed}-{hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:8]}"
 
 
 def _object_data(trial: Trial, stimuli: Stimuli) -> list[dict[str, Any]]:

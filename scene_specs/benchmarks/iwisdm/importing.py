@@ -194,8 +194,7 @@ def _read_questions(file: Path, exported: _Known | None, task: Mapping[str, Any]
         return []
     (frame, answer), stimuli = due[0], exported[0] if exported else DEFAULT
     with located(file=str(beside)):
-        published = validated(_Task, parse_json(read_text(beside)))
-        graph = TaskGraph.of(_parse(published.operator, frame, stimuli))
+        graph = TaskGraph.of(_parse(validated(_Task, parse_json(read_text(beside))).operator, frame, stimuli))
     return (
         []
         if graph.constants and exported is None
@@ -274,8 +273,7 @@ def _of_trial(
 def _with_labels(text: str, names: Mapping[int, str]) -> str:
     """Return a text with the names of categories as `read_table` changes them."""
     for label in names.values():
-        literal = label.replace("\\", r"\\")
-        text = re.sub(re.escape(label).replace(r"\-", "[ -]"), literal, text, flags=re.IGNORECASE)
+        text = re.sub(re.escape(label).replace(r"\-", "[ -]"), label.replace("\\", r"\\"), text, flags=re.IGNORECASE)
     return text
 
 

@@ -20,6 +20,7 @@ from diorama.scene_specs.errors import spec_error
 
 # Published names -> Diorama's.
 OPERATORS = {"GetLoc": "GetLocation", "GetObject": "GetIdentity"}
+PUBLISHED_NAMES = {own: published for published, own in OPERATORS.items()}
 # Of a task; more than max_op allows.
 _MOST_OPERATORS = 400
 _Share = Annotated[float, Field(ge=0, le=1)]

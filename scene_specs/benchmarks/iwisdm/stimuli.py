@@ -88,8 +88,7 @@ class Stimuli:
             named = [parse_model(f"{PREFIX}{category}/{model}") for model in models]
             if not models or len({*models}) < len(models) or None in named:
                 raise spec_error(f"category {category}: expected one or more different model ids, or #1, #2, ...")
-        folders = {SYNSETS.get(category, category) for category in self.models}
-        if len(folders) < len(self.models):
+        if len({SYNSETS.get(category, category) for category in self.models}) < len(self.models):
             raise spec_error("found two names for one category", "models of one folder must be one category")
         if len(self.models) < 2:
             raise spec_error(f"expected two or more categories; found {len(self.models)}")

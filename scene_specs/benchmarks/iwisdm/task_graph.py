@@ -207,8 +207,7 @@ class PlacedTask(NamedTuple):
 def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) -> Item | None:
     if not wanted:
         return next((seen.item for seen in shown if not seen.distractor), None)
-    fitting = (seen.item for seen in shown if all(seen.item.value(name) == value for name, value in wanted))
-    return next(fitting, None)
+    return next((seen.item for seen in shown if all(seen.item.value(name) == value for name, value in wanted)), None)
 
 
 def _add_expression(graph: nx.DiGraph, expression: Expression) -> int:

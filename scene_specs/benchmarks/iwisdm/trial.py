@@ -99,8 +99,7 @@ def attainable(placed: PlacedTask, stimuli: Stimuli, required: Requirements) -> 
 
     A task that asks about the categories of two objects and about their identities may have one answer only.
     """
-    frames = [names for names in placed.task.asked.values() if {"category", "identity"} <= {*names}]
-    if len(frames) < 2:
+    if len([names for names in placed.task.asked.values() if {"category", "identity"} <= {*names}]) < 2:
         return True
     plan, rng = FramePlan(placed.answer_frame + 1, (placed,)), KeyedRng(0, "attainable", "objects")
     for conditions, kind in placed.task.leaves():
@@ -149,8 +148,7 @@ def _build_trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
     for frame, slot in plan.slots():
         location, model, side = (solution[variable] for variable in object_variables(frame, slot))
         distractor = frame in plan.fillers or (slot > 0 and frame in plan.described)
-        item = Item(location[0], model[0], model[1], side[0], rng.below(VARIANTS))
-        frames[frame].append(Shown(item, distractor))
+        frames[frame].append(Shown(Item(location[0], model[0], model[1], side[0], rng.below(VARIANTS)), distractor))
     numbers = object_numbers(frames)
     answered = []
     for number, placed in enumerate(plan.placed):
@@ -167,8 +165,7 @@ def _build_trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
 
 def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:
     """Frame -> number of its object in the instruction, from 1; empty frames have none."""
-    filled = [frame for frame, shown in enumerate(frames) if shown]
-    return {frame: number for number, frame in enumerate(filled, 1)}
+    return {frame: number for number, frame in enumerate([frame for frame, shown in enumerate(frames) if shown], 1)}
 
 
 def question(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int | None = None) -> str:

@@ -12,7 +12,6 @@ from importlib import resources
 from itertools import accumulate, pairwise
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
 
 from diorama.scene_specs.benchmarks.kilogram import Drawings
 from diorama.scene_specs.benchmarks.kilogram.annotations import (
@@ -33,15 +32,15 @@ from diorama.scene_specs.tasks.benchmark import Result
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")
 # Published split sizes, of 1,016 tangrams. Validation is one annotation of each of 240 training tangrams.
-PUBLISHED: Mapping[str, int] = MappingProxyType({"train": 692, "dev": 125, "heldout": 125, "dense": 74})
+PUBLISHED: Mapping[str, int] = {"train": 692, "dev": 125, "heldout": 125, "dense": 74}
 VALIDATION = (240, 692)
 # Shares of Diorama's own tangrams. None has enough descriptions for a dense split, and games need ten tangrams.
-OWN: Mapping[str, int] = MappingProxyType({"train": 3, "dev": 1, "heldout": 1})
+OWN: Mapping[str, int] = {"train": 3, "dev": 1, "heldout": 1}
 # Built by diorama.assets.build.tangrams.
 OWN_FOLDER = Path(str(resources.files("diorama.assets"))) / "tangrams"
 MOST_BYTES = 512 << 20
 # Names of the published file that differ from ours.
-_PUBLISHED_NAMES: Mapping[str, str] = MappingProxyType({"development": "dev"})
+_PUBLISHED_NAMES: Mapping[str, str] = {"development": "dev"}
 _VALIDATION_FILES = re.compile(r"^val_files *= *\[([^\]]*)\]", re.MULTILINE)
 
 
@@ -103,10 +102,9 @@ def drawn_validation(
 @lru_cache(maxsize=1)
 def own_tangrams() -> tuple[Tangram, ...]:
     """Return all of Diorama's own tangrams, in the order of their names."""
-    data = json.loads((OWN_FOLDER / "tangrams.json").read_text("utf-8"))
     return tuple(
         Tangram(name, tuple(tuple((Root2(a, b), Root2(c, d)) for a, b, c, d in polygon) for polygon in polygons))
-        for name, polygons in data["tangrams"].items()
+        for name, polygons in json.loads((OWN_FOLDER / "tangrams.json").read_text("utf-8"))["tangrams"].items()
     )
 
 
@@ -168,8 +166,7 @@ def read_dataset(
 
 def source_of(folder: Path, figures: Mapping[str, Figure]) -> str:
     """Return the name of a folder of drawings and the digest of what they show."""
-    digest = hashlib.sha256(repr(sorted(figures.items())).encode()).hexdigest()
-    return f"{folder.absolute().name}, sha256 {digest}"
+    return f"{folder.absolute().name}, sha256 {hashlib.sha256(repr(sorted(figures.items())).encode()).hexdigest()}"
 
 
 def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list[Diagnostic]]:
@@ -264,8 +261,7 @@ def check_drawings(options: Drawings) -> Result:
     listed = [{"file": d.file, "tangram": d.episode, "path": d.path, "problem": d.problem} for d in diagnostics]
     right = sum(not drawing.diagnostics for drawing in measured)
     lines = [*map(str, diagnostics), f"{counted(len(measured), 'drawing')} read, {right} without errors"]
-    text = "\n".join(lines) + "\n"
-    return Result({"drawings": rows, "faults": listed}, text, diagnostics if options.strict else ())
+    return Result({"drawings": rows, "faults": listed}, "\n".join(lines) + "\n", diagnostics if options.strict else ())
 
 
 def read_drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:

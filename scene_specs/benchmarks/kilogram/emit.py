@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations
@@ -29,7 +28,7 @@ CAMERA = {"location": list(EYE), "look_at": [0.0, 0.0, 0.0], "jitter": 0.3}
 AREA = {"x": [-4.0, 4.0], "y": [-4.0, 4.0]}
 WOOD = {"blend": "materials/wood.blend", "group": "Wood"}
 # Dark gray instead of black, so that shading is visible.
-TABLE_RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "black": (38, 35, 33)})
+TABLE_RGB: Mapping[str, tuple[int, int, int]] = {**RGB, "black": (38, 35, 33)}
 
 
 def objects_of(dataset: Dataset, example: Example, condition: str, options: Options) -> list[ObjectData]:
@@ -81,8 +80,7 @@ def drawn_digest(objects: Sequence[ObjectData], parts: Sequence[Part]) -> str:
         + [float(value) for point in (*item["shape"]["polygon"], item["location"]) for value in point]
         for item in objects
     ]
-    text = json.dumps([places, [[part.name, part.pieces] for part in parts]])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([places, [[part.name, part.pieces] for part in parts]]).encode()).hexdigest()[:16]
 
 
 def frame_of(dataset: Dataset, example: Example, condition: str, options: Options, name: str) -> FrameData:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 import inflect
@@ -24,20 +23,16 @@ from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 Color = Literal["black", "coral", "gold", "lightskyblue", "lightpink", "mediumseagreen", "darkgrey", "lightgrey"]
 # Part i of a sentence has color i: the published list of CSS names. The stage's palette has their RGB values.
 COLORS: tuple[str, ...] = get_args(Color)[1:]
-RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType(
-    {
-        "black": (0, 0, 0), "coral": (255, 127, 80), "gold": (255, 215, 0), "lightskyblue": (135, 206, 250),
-        "lightpink": (255, 182, 193), "mediumseagreen": (60, 179, 113), "darkgrey": (169, 169, 169),
-        "lightgrey": (211, 211, 211),
-    }
-)  # fmt: skip
+RGB: Mapping[str, tuple[int, int, int]] = {
+    "black": (0, 0, 0), "coral": (255, 127, 80), "gold": (255, 215, 0), "lightskyblue": (135, 206, 250),
+    "lightpink": (255, 182, 193), "mediumseagreen": (60, 179, 113), "darkgrey": (169, 169, 169),
+    "lightgrey": (211, 211, 211),
+}  # fmt: skip
 # Published name -> whether parts are named, whether parts are colored. `aug` shows subsets of parts.
-CONDITIONS: Mapping[str, tuple[bool, bool]] = MappingProxyType(
-    {
-        "whole+black": (False, False), "part+black": (True, False),
-        "whole+color": (False, True), "part+color": (True, True),
-    }
-)  # fmt: skip
+CONDITIONS: Mapping[str, tuple[bool, bool]] = {
+    "whole+black": (False, False), "part+black": (True, False),
+    "whole+color": (False, True), "part+color": (True, True),
+}  # fmt: skip
 AUG = "aug"
 
 
@@ -97,8 +92,7 @@ class Example:
 @lru_cache(maxsize=50_000)
 def whole_example(annotation: Annotation, seed: int) -> Example:
     """Return the example with all parts, in an order drawn for this annotation."""
-    groups = list(annotation.groups().items())
-    parts = tuple(shuffled(generator(seed, f"kilogram/{annotation.key}", "parts"), groups))
+    parts = tuple(shuffled(generator(seed, f"kilogram/{annotation.key}", "parts"), list(annotation.groups().items())))
     return Example(annotation, parts, tuple(range(len(parts))))
 
 

@@ -36,7 +36,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, SIZE
@@ -48,9 +47,9 @@ from diorama.scene_specs.tasks.exporting.layouts import Folder, ImageLists, Imag
 
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
 # Published names, by ours: of splits, of folders of images by condition, of files of sentences for training.
-_SPLITS: Mapping[str, str] = MappingProxyType({"dev": "development", "train": "training", "val": "training"})
-_COLORED: Mapping[bool, str] = MappingProxyType({False: "black", True: "color"})
-_TRAINING: Mapping[str, str] = MappingProxyType({"whole": "whole", "part": "part", AUG: "augmented_part"})
+_SPLITS: Mapping[str, str] = {"dev": "development", "train": "training", "val": "training"}
+_COLORED: Mapping[bool, str] = {False: "black", True: "color"}
+_TRAINING: Mapping[str, str] = {"whole": "whole", "part": "part", AUG: "augmented_part"}
 
 
 class Shown(NamedTuple):
@@ -98,8 +97,7 @@ class GameLists:
             (games,) = counts.setdefault(str(task.shown_parts), [{"target": target, "distractors": []}])
             games["distractors"].append(others)
         elif task.number == 0:
-            item = {"targets": targets[0], "images": images, "texts": hashed[0]}
-            self.stimuli[f"{path}_stimuli.json"].append(item)
+            self.stimuli[f"{path}_stimuli.json"].append({"targets": targets[0], "images": images, "texts": hashed[0]})
 
     def extend(self, path: str, **columns: list[str]) -> None:
         """Append rows to a list."""

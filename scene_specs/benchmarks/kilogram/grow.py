@@ -262,8 +262,7 @@ def write_tangrams(options: Tangrams) -> Series:
 
     def tangrams() -> Iterator[pieces.Tangram]:
         written = 0
-        drawn = draw_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
-        for tangram in drawn:
+        for tangram in draw_varied(options.seed, options.count, options.corners, options.symmetric, options.alike):
             path = options.out / f"{tangram.name}.svg"
             drawing = pieces.svg_text(pieces.figure_of(tangram))
             with report_write_errors(f"--out {path}"):

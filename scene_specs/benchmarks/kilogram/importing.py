@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,10 +40,8 @@ _PUBLISHED = (
 )
 _LISTS = ("targets", "images", "texts")
 # Our splits, by the published folders.
-_SPLITS: Mapping[str, str] = MappingProxyType(
-    {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
-)
-_PALETTE: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "white": (255, 255, 255)})
+_SPLITS: Mapping[str, str] = {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
+_PALETTE: Mapping[str, tuple[int, int, int]] = {**RGB, "white": (255, 255, 255)}
 _FOLDER = re.compile(r"(controlled|random|augmented)(?:-([0-9]+))?")
 log = logging.getLogger(__name__)
 
@@ -95,8 +92,7 @@ class _Reader:
         games = path.with_name("aug_dev.json" if name[1] == AUG else "part+color.json")
         self._rows, self._games, self._games_name = _read_rows(path), _read_rows(games), games.name
         if len(self._rows) != len(self._games):
-            problem = f"{len(self._rows)} rows; {games.name} beside it has {len(self._games)}"
-            raise spec_error(problem, file=str(path))
+            raise spec_error(f"{len(self._rows)} rows; {games.name} beside it has {len(self._games)}", file=str(path))
         folders = path.absolute().parts[-2::-1]
         kind = _FOLDER.fullmatch(folders[0])
         if kind and kind[2] and not re.fullmatch("[2-9]|[1-9][0-9]|100", kind[2]):

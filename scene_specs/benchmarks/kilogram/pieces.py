@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, total_ordering
 from math import sqrt
-from types import MappingProxyType
 
 from diorama.scene_specs.language.outlines import edges, signed_area
 
@@ -75,20 +74,18 @@ Polygon = tuple[Point, ...]
 
 PIECES: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7)
 # In areas of a small triangle; the total is 16.
-AREAS: Mapping[int, int] = MappingProxyType({1: 2, 2: 2, 3: 1, 4: 1, 5: 2, 6: 4, 7: 4})
+AREAS: Mapping[int, int] = {1: 2, 2: 2, 3: 1, 4: 1, 5: 2, 6: 4, 7: 4}
 PARALLELOGRAM = 2
 # Eighths of a turn that map a piece to itself; 8 for pieces not listed.
-_SYMMETRY: Mapping[int, int] = MappingProxyType({1: 2, 2: 4})
+_SYMMETRY: Mapping[int, int] = {1: 2, 2: 4}
 
 # A rotation by 45 degrees divides by sqrt(2); coordinates of the base forms are chosen so that they stay integers.
 _LEGS = {3: Root2(4), 4: Root2(4), 5: Root2(0, 4), 6: Root2(8), 7: Root2(8)}
-_BASE: Mapping[int, Polygon] = MappingProxyType(
-    {
-        1: ((ZERO, ZERO), (Root2(4), ZERO), (Root2(4), Root2(4)), (ZERO, Root2(4))),
-        2: ((ZERO, ZERO), (Root2(4), ZERO), (Root2(8), Root2(4)), (Root2(4), Root2(4))),
-        **{piece: ((ZERO, ZERO), (leg, ZERO), (ZERO, leg)) for piece, leg in _LEGS.items()},
-    }
-)
+_BASE: Mapping[int, Polygon] = {
+    1: ((ZERO, ZERO), (Root2(4), ZERO), (Root2(4), Root2(4)), (ZERO, Root2(4))),
+    2: ((ZERO, ZERO), (Root2(4), ZERO), (Root2(8), Root2(4)), (Root2(4), Root2(4))),
+    **{piece: ((ZERO, ZERO), (leg, ZERO), (ZERO, leg)) for piece, leg in _LEGS.items()},
+}
 
 
 @dataclass(frozen=True)
@@ -308,8 +305,7 @@ def _from_lowest(polygon: Polygon) -> Polygon:
     """Return the polygon with its lowest corner (of several, the leftmost) first and at the origin."""
     start = min(range(len(polygon)), key=lambda k: (polygon[k][1], polygon[k][0]))
     x0, y0 = polygon[start]
-    turned = (*polygon[start:], *polygon[:start])
-    return tuple((x - x0, y - y0) for x, y in turned)
+    return tuple((x - x0, y - y0) for x, y in (*polygon[start:], *polygon[:start]))
 
 
 def tangram_problems(tangram: Tangram, by_edges: bool = False) -> list[str]:

@@ -156,8 +156,7 @@ class _Reader:
 
 
 def _is_hidden(attributes: dict[str, str]) -> bool:
-    style = re.sub(r"\s", "", attributes.get("style", ""))
-    return attributes.get("display") == "none" or "display:none" in style
+    return attributes.get("display") == "none" or "display:none" in re.sub(r"\s", "", attributes.get("style", ""))
 
 
 def _parse_transform(attributes: dict[str, str]) -> Matrix:

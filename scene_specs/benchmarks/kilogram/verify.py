@@ -107,8 +107,7 @@ def _problems_of(episode: _Episode, given: Dataset | None) -> Iterator[str]:
     for frame in episode.frames:
         for problem in _frame_problems(frame, with_parts, colored, truth.name == AUG):
             yield f"frame {frame.name}: {problem}"
-        named = frame.truth.tangram
-        own = named.startswith(_OWN) or (not truth.drawings and mixed and frame.drawn is None)
+        own = frame.truth.tangram.startswith(_OWN) or (not truth.drawings and mixed and frame.drawn is None)
         known = replace(own_dataset(), annotations={}) if own and truth.drawings else own_dataset() if own else given
         for problem in _drawing_problems(frame, known, episode.canvas):
             yield f"frame {frame.name}: {problem}"

@@ -47,8 +47,7 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
             objects[k] |= on_table(item) if truth.world == "3d" else object_data(item, areas)
         problem = "the object that the sentence is about is gone" if item is None and k == truth.asked else ""
         if not problem:
-            label = label_of(which, after, after[asked], truth.k)
-            query = (asked, truth.adjective, label.size == truth.adjective)
+            query = (asked, truth.adjective, label_of(which, after, after[asked], truth.k).size == truth.adjective)
             given = {key: getattr(truth, key) for key in ("split", "number", "world", "variant", "areas")}
             edited["task"] = task_of_scene(which, after, truth.k, query, **given)
             problem = verify_spec(edited)

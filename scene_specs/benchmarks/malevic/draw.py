@@ -214,8 +214,7 @@ def _draw_places(
     shape, size, color = batch.shape[:, :n], batch.size[:, :n], batch.color[:, :n]
     poses = (shape == SHAPES.index("triangle")) | (shape == SHAPES.index("rectangle"))
     turned = ((u[..., 2] < 0.5) & poses).astype(np.intp)
-    boxes = canvas.boxes[shape, size, turned]
-    corner = np.floor(u[..., :2] * (CANVAS - boxes))
+    corner = np.floor(u[..., :2] * (CANVAS - canvas.boxes[shape, size, turned]))
     gap = np.where(color[:, :, None] == color[:, None, :], options.gap, 0.0)
     clear = canvas.clear(shape, size, turned, corner[..., 0], corner[..., 1], gap)
     if not clear.any():
@@ -225,6 +224,5 @@ def _draw_places(
     for s, c, z, t, (x, y) in zip(shape[row], color[row], size[row], turned[row], corner[row].tolist(), strict=True):
         word, radius = SHAPES[s], which.rads[z]
         dx, dy = anchor(word, radius, bool(t), options.areas)
-        area = area_of(word, radius, options.areas)
-        objects.append(Object(word, _COLORS[c], radius, area, y + dy, x + dx, bool(t)))
+        objects.append(Object(word, _COLORS[c], radius, area_of(word, radius, options.areas), y + dy, x + dx, bool(t)))
     return row, tuple(objects)

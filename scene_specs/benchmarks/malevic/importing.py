@@ -211,8 +211,7 @@ class _Reader:
     @cache  # noqa: B019 - A reader lives as long as its import.
     def _known_exceptions(self) -> frozenset[str]:
         """Return the scenes of this file in which the published values are known to disagree."""
-        digest = hashlib.sha256(read_foreign(Path(self.source.file))).hexdigest()
-        return _EXCEPTIONS.get(digest, frozenset())
+        return _EXCEPTIONS.get(hashlib.sha256(read_foreign(Path(self.source.file))).hexdigest(), frozenset())
 
     def _read_picture(self, key: str) -> NDArray[np.uint8] | None:
         """Return the image of a scene, (H, W, 3); None if there is none."""
@@ -237,8 +236,7 @@ class _Reader:
         seen = np.zeros(len(poses))
         for index, pose in zip(triangles, poses.T, strict=True):
             if picture is not None:
-                shares = [_share_of_probes(objects[index], picture, way) for way in (False, True)]
-                seen += np.take(shares, pose)
+                seen += np.take([_share_of_probes(objects[index], picture, way) for way in (False, True)], pose)
         best = fitting & (seen == seen[fitting].max())
         self.open_poses += int(best.sum() > 1)
         ways = turned[int(best.argmax())]

@@ -29,5 +29,4 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
 def asked(spec: EpisodeData) -> Asked:
     """Return the group of a spec, its sentence, and its answer; scenes without a question are a group."""
     truth = Truth.of_spec(spec)
-    group = f"{truth.name} {truth.split}: {truth.question or 'scene'}"
-    return Asked(group, truth.answer, truth.options or ("",))
+    return Asked(f"{truth.name} {truth.split}: {truth.question or 'scene'}", truth.answer, truth.options or ("",))

@@ -78,12 +78,11 @@ class SetReport:
         """
         n = self.items
         mean = self.k_sum / n
-        spread = math.sqrt(max(self.k_squares / n - mean * mean, 0.0))
         return {
             "set": self.name, "split": self.split, "items": n, "classes": len(self.classes),
             "fewest_in_a_class": min(self.classes.values()), "most_in_a_class": max(self.classes.values()),
             "ceiling": self.ceiling / n, "scene_wide": self.scene_wide / n, "near_threshold": self.near / n,
-            "k_mean": mean, "k_sd": spread,
+            "k_mean": mean, "k_sd": math.sqrt(max(self.k_squares / n - mean * mean, 0.0)),
             "objects": {str(count): self.counts[count] / n for count in range(FEWEST, MOST + 1)},
             "set_sizes": {str(count): self.set_sizes[count] / n for count in sorted(self.set_sizes)},
             "captions": {str(count): self.captions[count] / n for count in sorted(self.captions)},

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from diorama.scene_specs.benchmarks.malevic import Options
@@ -96,8 +97,7 @@ def _all_sets() -> dict[str, Set]:
     sets.append(Set("set-pos-compositional", "set-pos", _COMPOSITIONAL, compositional=True))
     for letter, swapped in GENERALIZATION.items():
         splits = {"train": 8000, "val": 1000}
-        base = "set-pos-compositional"
-        sets.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, base, swapped))
+        sets.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, "set-pos-compositional", swapped))
     return {which.name: which for which in sets}
 
 
@@ -115,23 +115,19 @@ def set_by(name: str, options: Options) -> Set:
     """Return a set with the terms of options."""
     shapes = tuple(shape for shape in SHAPES if shape in options.shapes)
     colors = tuple(color for color in COLORS if color in options.colors)
-    rads = tuple(sorted({*options.rads}))
     return replace(
         SETS[name], reference_k=options.reference_k, reference_sigma=options.reference_sigma, shapes=shapes,
-        colors=colors, rads=rads,
+        colors=colors, rads=tuple(sorted({*options.rads})),
     )  # fmt: skip
 
 
 def classes(which: Set, split: str) -> list[Class]:
     """Return the classes of a split, in the order of item numbers."""
-    listed = []
-    for true in (True, False):
-        for adjective in adjectives(which):
-            for shape in which.shapes:
-                if which.compositional and (SEEN[shape] == adjective) == (split == "test-unseen"):
-                    continue
-                listed += [Class(shape, color, adjective, true) for color in which.colors]
-    return listed
+    return [
+        Class(shape, color, adjective, true)
+        for true, adjective, shape, color in product((True, False), adjectives(which), which.shapes, which.colors)
+        if not which.compositional or (SEEN[shape] == adjective) != (split == "test-unseen")
+    ]
 
 
 def adjectives(which: Set) -> tuple[str, str]:

@@ -52,8 +52,7 @@ def import_published(path: Path, camera: scenes.CameraMode = "recover", strict: 
         return
     infos = sorted(path.rglob(INFO))
     if not infos:
-        problem = f"no {INFO} in this folder or below; expected <split>/<task>/<episode>/{INFO}"
-        raise spec_error(problem, file=str(path))
+        raise spec_error(f"no {INFO} in this folder or below; expected <split>/<task>/<episode>/{INFO}", file=str(path))
     yield from read_each(infos, lambda info: [_read_episode(info.parent, camera, strict)])
 
 

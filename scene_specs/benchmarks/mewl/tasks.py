@@ -151,8 +151,7 @@ def _draft_number(rng: np.random.Generator, words: list[str], _balanced: bool) -
 
 def _draw_options(rng: np.random.Generator, words: list[str], answer: int) -> list[str]:
     """Return the answer and four other words, shuffled."""
-    others = [word for word in words if word != words[answer]]
-    return shuffled(rng, [words[answer], *sample(rng, others, 4)])
+    return shuffled(rng, [words[answer], *sample(rng, [word for word in words if word != words[answer]], 4)])
 
 
 def _draft_pragmatic(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:

@@ -19,8 +19,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     for exemplar in truth.exemplars:
         parts += [Part(_TEXT["exemplar"].format(word=exemplar.word)), Part(image=images[exemplar.frame])]
     for choice in truth.choices:
-        letter = choice.frame[-1].upper()
-        text = _TEXT["query"] if truth.asked is None else _TEXT["choice"].format(letter=letter)
+        text = _TEXT["query"] if truth.asked is None else _TEXT["choice"].format(letter=choice.frame[-1].upper())
         parts += [Part(text), Part(image=images[choice.frame])]
     options = ", ".join(truth.options)
     question = _TEXT["which_word" if truth.asked is None else "which_image"]

@@ -210,8 +210,7 @@ def form_problem(data: EpisodeData, truth: Truth) -> str:
         looks and all(look in [(kind, CELL, "matte") for kind in CELLS] for look in looks)
     ):
         return f"expected cells of a shelf, of size {CELL} and matte, and no {SCREEN}"
-    problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
-    return next(filter(None, problems), "")
+    return next(filter(None, (_body_problem(item, item in people, item in walls) for item in (*objects, *people))), "")
 
 
 def photo_problem(frame: FrameData, layout: Layout) -> str:

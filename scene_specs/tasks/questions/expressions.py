@@ -38,7 +38,6 @@ class Expression(NamedTuple):
         """Return the expression as JSON data, a line of a file. mask: COCO's run-length encoding."""
         item = self.view.objects[self.target].truth
         both = zip(("shortest", "detailed"), self.texts, (self.shortest, self.detailed), strict=False)
-        variants = {name: {"text": text, "program": program_json(node)} for name, text, node in both if node}
         return {
             "episode": self.view.episode,
             "image": self.view.image,
@@ -46,7 +45,7 @@ class Expression(NamedTuple):
             "bbox": item.bbox,
             "mask": item.rle.model_dump(mode="json"),
             "length": self.length,
-            **variants,
+            **{name: {"text": text, "program": program_json(node)} for name, text, node in both if node},
         }
 
 
@@ -154,8 +153,7 @@ def _with_all_attributes(view: ImageView, judge: Judge, index: int, node: Node) 
     _, base = split(node.inputs[0])
     pairs = [(name, value) for name in QUERIED if (value := view.objects[index].values[name]) is not None]
     longer = Node(node.op, node.value, (filtered(base, pairs), *node.inputs[1:]))
-    plain = Node("unique", None, (filtered(SCENE, pairs),))
-    for candidate in (longer, plain):
+    for candidate in (longer, Node("unique", None, (filtered(SCENE, pairs),))):
         meaning = judge.meaning(candidate)
         if candidate != node and meaning is not None and {*meaning} == {index}:
             return candidate

@@ -156,8 +156,7 @@ class Grammar:
             # Another thread may clear what is known.
             matches = is_made or self._matched.get(key)
             if matches is None:
-                patterns = self.phrases[tree.op]
-                matches = any(self._match_slots(pattern.program, node) is not None for pattern in patterns)
+                matches = any(self._match_slots(pattern.program, node) is not None for pattern in self.phrases[tree.op])
                 self._matched[key] = matches
             return {tree.slot: node} if matches else None
         bound: dict[str, Bound] = {}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import filterfalse
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 # In the order in which filters apply: of the large red cubes, size is asked of what is known to be a cube.
@@ -26,9 +25,9 @@ RELATED: tuple[str, ...] = ("left", "right", "front", "behind", "above", "below"
 PAIRS: tuple[str, ...] = ("left-right", "front-behind")
 EXTREMES: tuple[str, ...] = ("largest", "smallest", "leftmost", "rightmost", "frontmost", "rearmost")
 # Quantifiers: operation -> fewest members of the first set; the second one is what is said of them.
-QUANTIFIERS: Mapping[str, int] = MappingProxyType({
+QUANTIFIERS: Mapping[str, int] = {
     "all": 2, "most": 3, "none": 2, "only": 2, "half": 2, "fewer_than_half": 3, "at_least_half": 3, "few": 4, "many": 4,
-})  # fmt: skip
+}  # fmt: skip
 # Operations that compare a number with their value.
 NUMERALS: tuple[str, ...] = ("exactly", "at_least", "at_most", "more_than", "fewer_than")
 # The answer to "Is it red, blue, green, or none of these colors?" for something gray.
@@ -89,10 +88,10 @@ _SIGNATURES: Sequence[tuple[str, str, str, tuple[str, ...] | range | None]] = (
     ("seen", "object object object", "boolean", RELATED[:4]), ("own_side", "object object object", "boolean", PAIRS),
     ("faces", "object object", "boolean", ()), ("faced", "object", "set", ()),
 )  # fmt: skip
-OPERATIONS: Mapping[str, Operation] = MappingProxyType({
+OPERATIONS: Mapping[str, Operation] = {
     name: Operation(tuple(inputs.split()), output, values)
     for names, inputs, output, values in _SIGNATURES for name in names.split()
-})  # fmt: skip
+}  # fmt: skip
 # What the published engine executes.
 CLEVR_OPERATIONS: tuple[str, ...] = (
     "scene", "unique", "relate", "union", "intersect",

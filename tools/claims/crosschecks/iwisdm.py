@@ -83,8 +83,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
 
 def _query(checkout: Path, level: str, choice: str, count: int, seed: int) -> dict[str, Any]:
     limits = benchmark_limits(level, choice)
-    file = checkout / f"benchmarking/configs/{level}_complexity_{FILES[choice]}.json"
-    config, defaults = read_json(file), Limits()
+    config, defaults = read_json(checkout / f"benchmarking/configs/{level}_complexity_{FILES[choice]}.json"), Limits()
     own = {"frames": limits.frames, "joins": limits.joins, "delay": defaults.delay, "reuse": defaults.reuse}
     return {"config": config, "count": count, "seed": seed, **own}
 
@@ -111,8 +110,7 @@ def _stimuli(folder: Path) -> Path:
                 picture = Image.fromarray(rng.integers(0, 256, (100, 100, 4), dtype=np.uint8))
                 picture.save(folder / split / str(ref) / "image.png")
     for split in ("train", "val"):
-        head = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
-        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows]))
+        (folder / f"{split}_meta.csv").write_text(csv_table([("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg"), *rows]))
     return folder
 
 
@@ -191,8 +189,7 @@ def _frames(folder: Path, stimuli: Path) -> Row:
                     pixels += off.size
                     differ += int(off.sum())
                     known += int(off[99:126, 99:126].sum())
-    what = "pixels of their frames, with their pictures as models"
-    return Row(what, pixels, differ, known, "ends of the cross")
+    return Row("pixels of their frames, with their pictures as models", pixels, differ, known, "ends of the cross")
 
 
 def measures(trials: Trials) -> dict[str, Counter[int]]:
@@ -223,8 +220,7 @@ def mix(theirs: Iterable[tuple[str, str, int, Trials]], items: int) -> Iterator[
             pairs = [(ours[name][key], counts[key]) for key in keys]
             means = "/".join(f"{sum(key * part[key] for key in keys) / items:.2f}" for part in (ours[name], counts))
             assert counts.total() == ours[name].total() == items
-            off = variation(counts, ours[name])
-            results.append((f"{level}-{choice}", off, _same(pairs), f"{name} {means}"))
+            results.append((f"{level}-{choice}", variation(counts, ours[name]), _same(pairs), f"{name} {means}"))
     corrected = _holm([p for _, _, p, _ in results])
     for label in dict.fromkeys(label for label, *_ in results):
         rows = [(row, p) for row, p in zip(results, corrected, strict=True) if row[0] == label]

@@ -57,8 +57,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     files = [*(checkout / DRAWINGS).glob("*.svg")]
     yield Row(f"{DRAWINGS}: drawings read", len(files), len(files) - len(figures))
     yield from _splits(checkout, {*figures})
-    for path in sorted((checkout / "dataset").glob("*.json")):
-        yield _measures(path)
+    yield from map(_measures, sorted((checkout / "dataset").glob("*.json")))
     yield from _games(checkout)
     yield _captions(checkout)
     yield from _images(checkout, options)
@@ -75,8 +74,7 @@ def _splits(checkout: Path, figures: set[str]) -> Iterator[Row]:
     yield Row(f"{MARK}: tangrams", sum(map(len, published.values())), len(differ), len(differ & MERGED), note)
     first = next(node for node in ast.parse(validation.read_text()).body if isinstance(node, ast.Assign))
     examples = {name for name, _ in ast.literal_eval(first.value)}
-    taken = {f"{name}_0" for name in val}
-    yield Row(f"{INPUTS}/part+color/val.py: descriptions", len(examples), len(examples ^ taken))
+    yield Row(f"{INPUTS}/part+color/val.py: descriptions", len(examples), len(examples ^ {f"{name}_0" for name in val}))
 
 
 def _measures(path: Path) -> Row:
@@ -171,8 +169,7 @@ def read_back(episodes: Iterable[EpisodeSpec]) -> tuple[GameLists, list[str], li
 
 def add_game(lists: GameLists, spec: Any) -> None:
     """Add a game to the lists of an export, as if it were rendered."""
-    figures = Figure.of_frames(frame["truth"] for frame in spec["frames"])
-    named = zip(spec["frames"], figures, strict=True)
+    named = zip(spec["frames"], Figure.of_frames(frame["truth"] for frame in spec["frames"]), strict=True)
     shown = {frame["name"]: Shown(figure.image, frame["utterance"], figure) for frame, figure in named}
     lists.add(spec["split"], Truth.of_spec(spec), shown)
 

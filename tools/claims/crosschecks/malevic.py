@@ -87,8 +87,7 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     entries = read_json(asked)["questions"]
     split = path.stem.removesuffix("_annotation")
     written = [question(truth, index, split) for index, truth in enumerate(truths) if truth.question]
-    pairs = zip_longest(entries, written)
-    other = {str((one or own or {}).get("image_index")) for one, own in pairs if one != own}
+    other = {str((one or own or {}).get("image_index")) for one, own in zip_longest(entries, written) if one != own}
     yield Row(f"{name}: questions written back", len(entries), len(other), len(other & {known}))
 
 

@@ -134,8 +134,7 @@ def is_kept(folder: Path, candidate: str, scene: str, key: str) -> bool:
 def keep(folder: Path, candidate: str, scene: str, key: str, measured: Measured) -> None:
     """Write one result; the JSON file last, since it marks the result as complete."""
     costs = {name: getattr(measured, name) for name in _MEASURED}
-    load_per_core = round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)
-    facts = {"key": key, **costs, "load": load_per_core}
+    facts = {"key": key, **costs, "load": round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)}
     path = folder / candidate / f"{scene}.json"
     # An older result must not describe the newer image.
     path.unlink(missing_ok=True)

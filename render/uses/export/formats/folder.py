@@ -47,8 +47,7 @@ def _folder_of(episode_id: str) -> Path:
 
 
 def _identity_in(data: dict[str, Any]) -> Identity:
-    columns = {key: data.get(key) for key in ("format_version", *IDENTITY_COLUMNS)}
-    return {"episode_id": data.get("id"), **columns}
+    return {"episode_id": data.get("id"), **{key: data.get(key) for key in ("format_version", *IDENTITY_COLUMNS)}}
 
 
 def _remove_files(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -77,12 +76,11 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
         files[f"{image.name}.json"] = indented_json({**facts, **hub.annotation_data(image, extents)})
         if image.extra is not None:
             files[f"{image.name}.npz"] = image.extra
-    names = [*files, "episode.json"]
     files["episode.json"] = indented_json(
         {
             **{key: value for key, value in identity.items() if key != "episode_id"},
             "id": record.episode_id,
-            "files": names,
+            "files": [*files, "episode.json"],
             "images": [image.name for image in record.images],
             "task": record.scene.task,
             "provenance": record.provenance.model_dump(mode="json"),

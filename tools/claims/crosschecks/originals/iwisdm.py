@@ -66,8 +66,7 @@ def trials(env: Any, query: dict[str, Any]) -> Iterator[tuple[Any, dict[str, Any
         joins = sum(label in ("And", "Or") for _, label in graph.nodes(data="label"))
         if not (lowest <= task.n_frames <= highest and query["joins"][0] <= joins <= query["joins"][1]):
             continue
-        operator = built(task._operator)
-        task = tg.TemporalTask(operator=operator, n_frames=task.n_frames, whens=task.whens)
+        task = tg.TemporalTask(operator=built(task._operator), n_frames=task.n_frames, whens=task.whens)
         _, info = env.init_compositional_tasks([task])[0].get_task_info_dict()
         text = info["instruction"]
         if not query["joins"][0] <= text.count(" and ") + text.count(" or ") <= query["joins"][1]:
