@@ -49,7 +49,8 @@ def test_together_they_use_every_field_and_word() -> None:
     everything = [json.loads(file.read_text()) for file in EXAMPLES]
     models = [m for m in vars(language).values() if isinstance(m, type) and issubclass(m, SpecModel)]
     unused = [f"{m.__name__}.{field}" for m in models for field in m.model_fields if not values_of(field, everything)]
-    assert not unused
+    # No packaged .blend file has objects; tests/render/ingest names parts of one that Blender writes.
+    assert unused == ["MeshSpec.part"]
     materials = [m.get("name") if isinstance(m, dict) else m for m in values_of("material", everything)]
     assert any(is_model(shape) for shape in values_of("shape", everything))
     shapes = (*SHAPES, *FLAT_SHAPES, "bowl", "box", "shelf")
