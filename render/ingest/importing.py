@@ -134,26 +134,14 @@ def gather(by_name: bool, part: str, reports: Sequence[str]) -> Imported:
 
 def _rendered(part: str) -> Any:
     """Return the evaluated objects as a render has them, not the window: a process that was forked can't render."""
-    layer = bpy.context.view_layer
-    if part:
-        # Whatever its scene hides.
-        scene = bpy.data.scenes.new(part)
-        layer, whole, first = scene.view_layers[0], bpy.data.collections.get(part), bpy.data.objects.get(part)
-        if (chosen := whole or first) is None:
-            named = sorted(block.name for block in (*bpy.data.collections, *bpy.data.objects))
-            hint = did_you_mean(part, named) or f"there are: {', '.join(named[:_SHOWN])}"
-            raise AssetError(f"it has no collection or object {part!r}; {hint}")
-        chosen.hide_render = False
-        if whole is not None:
-            scene.collection.children.link(whole)
-        for body in [first, *first.children_recursive] if whole is None else ():
-            scene.collection.objects.link(body)
-    for block in (*bpy.data.collections, *bpy.data.objects):
-        block.hide_viewport = block.hide_render
+    layer = _layer_with(part) if part else bpy.context.view_layer
+    for body in [*layer.objects]:
+        body.hide_set(False, view_layer=layer)
+    for group in bpy.data.collections:
+        group.hide_viewport = group.hide_render
     for body in bpy.data.objects:
+        body.hide_viewport = body.hide_render
         body.show_instancer_for_viewport = body.show_instancer_for_render
-        if body.name in layer.objects:
-            body.hide_set(False, view_layer=layer)
         for modifier in body.modifiers:
             modifier.show_viewport = modifier.show_render
             if modifier.type in ("SUBSURF", "MULTIRES"):
@@ -163,6 +151,21 @@ def _rendered(part: str) -> Any:
         curve.resolution_v = curve.render_resolution_v or curve.resolution_v
     layer.update()
     return layer.depsgraph
+
+
+def _layer_with(part: str) -> Any:
+    """Return the view layer of a new scene with one part, even if its own scene hides that. Raises AssetError."""
+    scene, whole, first = bpy.data.scenes.new(part), bpy.data.collections.get(part), bpy.data.objects.get(part)
+    if (chosen := whole or first) is None:
+        named = sorted(block.name for block in (*bpy.data.collections, *bpy.data.objects))
+        hint = did_you_mean(part, named) or f"there are: {', '.join(named[:_SHOWN])}"
+        raise AssetError(f"it has no collection or object {part!r}; {hint}")
+    chosen.hide_render = False
+    if whole is not None:
+        scene.collection.children.link(whole)
+    for body in [first, *first.children_recursive] if whole is None else ():
+        scene.collection.objects.link(body)
+    return scene.view_layers[0]
 
 
 def _layer_of(layers: Layers, name: str, width: int) -> NDArray[Any]:
@@ -236,11 +239,12 @@ def _layers_read() -> set[str]:
     return {name for node in nodes for key in keys if isinstance(name := getattr(node, key, None), str) and name}
 
 
-def left_out(gltf: Any) -> Iterator[str]:
+def left_out(gltf: Any, numberless: int) -> Iterator[str]:
     """List what a file holds beside its surfaces: by Blender's data, and by the header and numbers of glTF.
 
     Args:
         gltf: Blender's reader of the file, or None.
+        numberless: coordinates that are no finite numbers, of another file.
 
     Raises:
         AssetError: an accessor has no element; the importer takes all that is there.
@@ -254,14 +258,15 @@ def left_out(gltf: Any) -> Iterator[str]:
         primitives = [primitive for mesh in gltf.data.meshes or () for primitive in mesh.primitives]
         parts = [primitive.attributes for primitive in primitives]
         indices = dict.fromkeys(attributes["POSITION"] for attributes in parts if "POSITION" in attributes)
-        # Blender reads those as 0.
-        if bad := sum(int((~np.isfinite(decode(gltf, index))).sum()) for index in indices):
-            yield f"{counted(bad, 'coordinate')} without a number, read as 0"
+        numberless += sum(int((~np.isfinite(decode(gltf, index))).sum()) for index in indices)
         if sheared := sum(_shears(node.matrix) for node in gltf.data.nodes or () if node.matrix):
             yield f"{counted(sheared, 'sheared node')} read without the shear"
         counts = {"animation": len(gltf.data.animations or ()), "point set": sum(part.mode == 0 for part in primitives)}
     else:
         counts = {"animation": len(bpy.data.actions) + len(bpy.data.cache_files)}
+    if numberless:
+        # By Blender.
+        yield f"{counted(numberless, 'coordinate')} without a number, read as 0"
     counts |= {kind: len(getattr(bpy.data, f"{kind}s")) for kind in ("camera", "light", "volume")}
     # One with modifiers says where instances are.
     clouds = [shown for shown in bpy.data.objects if shown.type == "POINTCLOUD" and not shown.modifiers]

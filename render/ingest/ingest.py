@@ -67,7 +67,7 @@ def ingest(reading: Reading, folder: Path, log: int) -> None:
         # The importer ends there.
         raise AssetError(late)
     files.read_opened()
-    for text in (*(f"Blender reports: {report}" for report in reports), *left_out(files.gltf)):
+    for text in (*(f"Blender reports: {report}" for report in reports), *left_out(files.gltf, files.numberless)):
         files.note(text)
     if (lost := files.faces - sum(len(mesh.polygons) for mesh in bpy.data.meshes) - len(reports)) > 0:
         files.note(f"{lost} faces without area were left out")

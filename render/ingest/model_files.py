@@ -22,7 +22,7 @@ import numpy as np
 
 from diorama.render.ingest.confinement import OpenedFiles
 from diorama.render.ingest.obj_text import FACE, MTLLIB, Mtl, mtl_text, read_mtl, read_obj
-from diorama.scene_specs.errors import AssetError, counted
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import file_state, read_foreign
 from diorama.scene_specs.shapes.shapenet.model import FileState
 
@@ -43,11 +43,12 @@ _PLY_CODES |= {"double": "f8"} | {np.dtype(code).name: code for code in (*_PLY_C
 _LAYERS = (".usd", ".usda", ".usdc", ".usdz", ".blend")
 
 
-def _numberless(content: bytes) -> int:
-    """Count the coordinates of vertices that are no numbers in a .ply file, or in an .fbx file of text."""
+def _count_numberless(content: bytes) -> int:
+    """Count coordinates that are not finite numbers, in a .ply file or a text .fbx file."""
     match = _PLY.match(content)
     if match is None:
-        return len(_NO_NUMBER.findall(content))
+        # Bytes of a binary file can look like one.
+        return 0 if b"\0" in content else len(_NO_NUMBER.findall(content))
     order, count, body = match[1], int(match[2]), content[match.end() :]
     names = re.findall(rb"property (\w+) (\w+)", match[3])
     if order is None:
@@ -72,6 +73,7 @@ class ModelFiles:
             those without a file would change it.
         mtl: the materials of an .obj file.
         faces: how many an .obj file has.
+        numberless: how many coordinates of a .ply or .fbx file are not finite numbers.
         gltf: Blender's reader of a .glb or .gltf file.
     """
 
@@ -81,6 +83,7 @@ class ModelFiles:
     notes: dict[str, None] = field(default_factory=dict)
     mtl: Mtl = field(default_factory=dict)
     faces: int = 0
+    numberless: int = 0
     gltf: Any = None
     _opened: OpenedFiles | None = None
 
@@ -151,9 +154,8 @@ class ModelFiles:
                 return self._repaired_obj(content, folder)
             case ".glb" | ".gltf":
                 self._read_gltf()
-            case ".ply" | ".fbx" if bad := _numberless(content):
-                # Blender reads those as 0.
-                self.note(f"{counted(bad, 'coordinate')} without a number, read as 0")
+            case ".ply" | ".fbx":
+                self.numberless = _count_numberless(content)
             case ".usd" | ".usda" | ".usdc":
                 # Those near it first.
                 below = (Path(top) for top, *_ in os.walk(self.root))

@@ -244,7 +244,8 @@ def delete_damaged(store: LanceStore, verdict: Verdict) -> int:
 def _rows_filter(damaged: Sequence[Damage]) -> str:
     # The id as well: deleting does not move rows, but a wrong row must never be deleted.
     numbers = ", ".join(str(damage.row) for damage in damaged)
-    return f"_rowid IN ({numbers}) AND {ids_filter(sorted({damage.episode_id or '' for damage in damaged}))}"
+    ids = ids_filter(sorted({damage.episode_id or "" for damage in damaged}))
+    return f"_rowid IN ({numbers}) AND {ids}"
 
 
 def _chunks_to_delete(items: Sequence[_T]) -> Iterator[Sequence[_T]]:

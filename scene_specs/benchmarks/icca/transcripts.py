@@ -218,7 +218,8 @@ def _other_orders(transcript: Transcript) -> Iterator[tuple[int, str]]:
 def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], labels: Sequence[str]) -> str:
     """Return what is wrong with a trial; "" if nothing is."""
     texts = ("target", "message", "answer", "speaker_label", "listener_label")
-    for key, kind in {**dict.fromkeys(texts, str), **dict.fromkeys(("speaker_images", "listener_images"), int)}.items():
+    types = {**dict.fromkeys(texts, str), **dict.fromkeys(("speaker_images", "listener_images"), int)}
+    for key, kind in types.items():
         if not isinstance(row.get(key), kind):
             return f"{key}: found {row.get(key)!r}; expected a {'text' if kind is str else 'number'}"
     if row["target"] not in images:

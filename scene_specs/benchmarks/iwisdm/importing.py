@@ -194,7 +194,8 @@ def _read_questions(file: Path, exported: _Known | None, task: Mapping[str, Any]
         return []
     (frame, answer), stimuli = due[0], exported[0] if exported else DEFAULT
     with located(file=str(beside)):
-        graph = TaskGraph.of(_parse(validated(_Task, parse_json(read_text(beside))).operator, frame, stimuli))
+        published = validated(_Task, parse_json(read_text(beside)))
+        graph = TaskGraph.of(_parse(published.operator, frame, stimuli))
     return (
         []
         if graph.constants and exported is None

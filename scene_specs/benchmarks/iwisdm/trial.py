@@ -99,7 +99,8 @@ def attainable(placed: PlacedTask, stimuli: Stimuli, required: Requirements) -> 
 
     A task that asks about the categories of two objects and about their identities may have one answer only.
     """
-    if len([names for names in placed.task.asked.values() if {"category", "identity"} <= {*names}]) < 2:
+    frames = [names for names in placed.task.asked.values() if {"category", "identity"} <= {*names}]
+    if len(frames) < 2:
         return True
     plan, rng = FramePlan(placed.answer_frame + 1, (placed,)), KeyedRng(0, "attainable", "objects")
     for conditions, kind in placed.task.leaves():
@@ -165,7 +166,8 @@ def _build_trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
 
 def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:
     """Frame -> number of its object in the instruction, from 1; empty frames have none."""
-    return {frame: number for number, frame in enumerate([frame for frame, shown in enumerate(frames) if shown], 1)}
+    filled = [frame for frame, shown in enumerate(frames) if shown]
+    return {frame: number for number, frame in enumerate(filled, 1)}
 
 
 def question(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int | None = None) -> str:

@@ -210,7 +210,8 @@ def form_problem(data: EpisodeData, truth: Truth) -> str:
         looks and all(look in [(kind, CELL, "matte") for kind in CELLS] for look in looks)
     ):
         return f"expected cells of a shelf, of size {CELL} and matte, and no {SCREEN}"
-    return next(filter(None, (_body_problem(item, item in people, item in walls) for item in (*objects, *people))), "")
+    problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
+    return next(filter(None, problems), "")
 
 
 def photo_problem(frame: FrameData, layout: Layout) -> str:

@@ -15,8 +15,8 @@ from typing import Any
 
 from PIL import Image
 
+from tests.render.ingest.format_files import ascii_fbx, binary_stl, collada, mesh_text, ply
 from tests.render.ingest.gltf_files import Gltf, box, quadrants
-from tests.render.ingest.test_formats import ascii_fbx, binary_stl, collada, mesh_text, ply
 from tests.render.ingest.test_obj import cube
 
 Write = Callable[[Path, Path], object]
